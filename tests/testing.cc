@@ -1,0 +1,2 @@
+// Keeps the culvert_testing library from being empty while no module has twins.
+namespace culvert {}
