@@ -19,7 +19,9 @@ IpAddress IpAddress::v4(uint32_t host_order) {
   return a;
 }
 
-IpAddress IpAddress::v4(Bytes four) { return v4(load_be32(four.data())); }
+IpAddress IpAddress::v4(Bytes four) {
+  return v4(load_be32(four.data()));
+}
 
 IpAddress IpAddress::v6(Bytes sixteen) {
   IpAddress a;
@@ -104,7 +106,8 @@ std::optional<Endpoint> Endpoint::parse(std::string_view text) {
       const std::string zone(host.substr(percent + 1));
       host = host.substr(0, percent);
       const auto [end, ec] = std::from_chars(zone.data(), zone.data() + zone.size(), scope);
-      if (ec != std::errc() || end != zone.data() + zone.size()) scope = if_nametoindex(zone.c_str());
+      if (ec != std::errc() || end != zone.data() + zone.size())
+        scope = if_nametoindex(zone.c_str());
       if (scope == 0) return std::nullopt;
     }
     const auto ip = IpAddress::parse(host);
@@ -170,7 +173,9 @@ bool Prefix::contains(const IpAddress& address) const {
   return ((address.bytes[whole] ^ ip.bytes[whole]) & mask) == 0;
 }
 
-std::string Prefix::to_string() const { return format("{}/{}", ip.to_string(), length); }
+std::string Prefix::to_string() const {
+  return format("{}/{}", ip.to_string(), length);
+}
 
 std::optional<uint16_t> parse_port(std::string_view text) {
   uint16_t v = 0;

@@ -37,8 +37,8 @@ struct IpAddress {
   [[nodiscard]] uint32_t v4_value() const { return load_be32(bytes.data()); }
   [[nodiscard]] IpAddress unmapped() const;
   [[nodiscard]] bool is_unspecified() const;
-  [[nodiscard]] bool is_loopback() const;     // 127/8, ::1, and their mapped forms
-  [[nodiscard]] bool is_link_local() const;   // 169.254/16, fe80::/10
+  [[nodiscard]] bool is_loopback() const;    // 127/8, ::1, and their mapped forms
+  [[nodiscard]] bool is_link_local() const;  // 169.254/16, fe80::/10
   [[nodiscard]] bool is_multicast() const;
   [[nodiscard]] std::string to_string() const;
   friend bool operator==(const IpAddress&, const IpAddress&) = default;

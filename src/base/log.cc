@@ -66,11 +66,16 @@ std::string_view format_line(char* out, size_t size, Level level, WallTime when,
 
 std::string_view name(Level level) {
   switch (level) {
-    case Level::kSilent: return "silent";
-    case Level::kError: return "error";
-    case Level::kWarning: return "warning";
-    case Level::kInfo: return "info";
-    case Level::kDebug: return "debug";
+    case Level::kSilent:
+      return "silent";
+    case Level::kError:
+      return "error";
+    case Level::kWarning:
+      return "warning";
+    case Level::kInfo:
+      return "info";
+    case Level::kDebug:
+      return "debug";
   }
   return "info";
 }

@@ -3,10 +3,10 @@
 //   CULVERT_LOG(kInfo, "[{}] {} --> {}", network, from, to);
 //   CULVERT_LOG_SAMPLED(kWarning, "{}: {}", from, describe(error.code));
 //
-// A line goes to every sink attached: standard error, and the controller's /logs subscribers. A sink
-// never blocks the caller. The sampled form writes at most one line per call site in ten seconds and
-// says how many it left out: use it for anything a peer can cause.
-// Never log a secret, key, password or token, or anything derived from one.
+// A line goes to every sink attached: standard error, and the controller's /logs subscribers. A
+// sink never blocks the caller. The sampled form writes at most one line per call site in ten
+// seconds and says how many it left out: use it for anything a peer can cause. Never log a secret,
+// key, password or token, or anything derived from one.
 #pragma once
 
 #include <atomic>
@@ -78,23 +78,23 @@ std::string printable(std::string_view text, size_t limit = 128);
 
 }  // namespace culvert::log
 
-#define CULVERT_LOG(level, ...)                                          \
-  do {                                                                   \
+#define CULVERT_LOG(level, ...)                                             \
+  do {                                                                      \
     if (::culvert::log::enabled(::culvert::log::Level::level)) [[unlikely]] \
-      ::culvert::log::write(::culvert::log::Level::level, __VA_ARGS__);  \
+      ::culvert::log::write(::culvert::log::Level::level, __VA_ARGS__);     \
   } while (0)
 
-#define CULVERT_LOG_SAMPLED(level, pattern, ...)                                             \
-  do {                                                                                       \
-    if (::culvert::log::enabled(::culvert::log::Level::level)) [[unlikely]] {                \
-      static ::culvert::log::Sampler culvert_sampler;                                        \
-      uint64_t culvert_left_out = 0;                                                         \
-      if (culvert_sampler.admit(::culvert::system_clock().now(), culvert_left_out)) {        \
-        if (culvert_left_out == 0)                                                           \
-          ::culvert::log::write(::culvert::log::Level::level, pattern, __VA_ARGS__);         \
-        else                                                                                 \
+#define CULVERT_LOG_SAMPLED(level, pattern, ...)                                              \
+  do {                                                                                        \
+    if (::culvert::log::enabled(::culvert::log::Level::level)) [[unlikely]] {                 \
+      static ::culvert::log::Sampler culvert_sampler;                                         \
+      uint64_t culvert_left_out = 0;                                                          \
+      if (culvert_sampler.admit(::culvert::system_clock().now(), culvert_left_out)) {         \
+        if (culvert_left_out == 0)                                                            \
+          ::culvert::log::write(::culvert::log::Level::level, pattern, __VA_ARGS__);          \
+        else                                                                                  \
           ::culvert::log::write(::culvert::log::Level::level, pattern " ({} more like this)", \
-                                __VA_ARGS__, culvert_left_out);                              \
-      }                                                                                      \
-    }                                                                                        \
+                                __VA_ARGS__, culvert_left_out);                               \
+      }                                                                                       \
+    }                                                                                         \
   } while (0)

@@ -17,22 +17,22 @@ namespace culvert {
 // What happened. A code exists only because some caller acts on it.
 enum class Errc : uint8_t {
   kNone = 0,
-  kWouldBlock,      // nothing to do now: wait for readiness and call again
-  kEndOfStream,     // the peer finished its direction in order
-  kCancelled,       // the owning Scope was cancelled
-  kTimedOut,        // the deadline passed
-  kRefused,         // connection refused by the remote host
-  kUnreachable,     // no route, network down, host unreachable
-  kReset,           // the peer reset the connection
-  kBadMessage,      // bytes that violate the protocol spoken
-  kTooLarge,        // a stated bound was exceeded
-  kUnauthorized,    // missing or wrong credentials
-  kNoName,          // the name does not exist or has no address
-  kUnsupported,     // valid, but not something this end does
-  kRejected,        // refused by a rule or a safety policy
-  kExhausted,       // out of descriptors, memory or the bytes-in-flight budget
-  kInvalid,         // an argument or option is wrong
-  kIo,              // any other failure of the operating system
+  kWouldBlock,    // nothing to do now: wait for readiness and call again
+  kEndOfStream,   // the peer finished its direction in order
+  kCancelled,     // the owning Scope was cancelled
+  kTimedOut,      // the deadline passed
+  kRefused,       // connection refused by the remote host
+  kUnreachable,   // no route, network down, host unreachable
+  kReset,         // the peer reset the connection
+  kBadMessage,    // bytes that violate the protocol spoken
+  kTooLarge,      // a stated bound was exceeded
+  kUnauthorized,  // missing or wrong credentials
+  kNoName,        // the name does not exist or has no address
+  kUnsupported,   // valid, but not something this end does
+  kRejected,      // refused by a rule or a safety policy
+  kExhausted,     // out of descriptors, memory or the bytes-in-flight budget
+  kInvalid,       // an argument or option is wrong
+  kIo,            // any other failure of the operating system
 };
 
 enum class Side : uint8_t { kLocal, kClient, kUpstream };
@@ -81,9 +81,7 @@ class [[nodiscard]] Result {
       error_ = other.error_;
     }
   }
-  Result(const Result& other)
-    requires std::is_copy_constructible_v<T>
-      : ok_(other.ok_) {
+  Result(const Result& other) requires std::is_copy_constructible_v<T> : ok_(other.ok_) {
     if (ok_) {
       new (&value_) T(other.value_);
     } else {
@@ -97,9 +95,7 @@ class [[nodiscard]] Result {
     }
     return *this;
   }
-  Result& operator=(const Result& other)
-    requires std::is_copy_constructible_v<T>
-  {
+  Result& operator=(const Result& other) requires std::is_copy_constructible_v<T> {
     if (this != &other) {
       this->~Result();
       new (this) Result(other);

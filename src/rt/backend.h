@@ -1,0 +1,93 @@
+// Backend: where a worker's readiness, sockets and time come from. Three of them share this
+// interface and one conformance suite: epoll, io_uring, and the simulated network.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/clock.h"
+#include "base/ip.h"
+#include "base/result.h"
+#include "rt/datagram.h"
+#include "rt/stream.h"
+
+namespace culvert::rt {
+
+struct ListenOptions {
+  bool reuse_port = true;  // one socket per worker on the same endpoint
+  bool v6_only = false;    // an IPv6 wildcard also takes IPv4 unless set
+  int backlog = 4096;
+};
+
+struct ConnectOptions {
+  bool no_delay = true;
+  int keep_alive_idle_s = 15;      // 0 = the system's default
+  int keep_alive_interval_s = 15;  // 0 = the system's default
+  bool keep_alive = true;
+};
+
+// A connection as the kernel accepted it, not yet bound to a worker: plain data that may travel to
+// another worker through its Mailbox, where adopt() makes a stream of it. Closed if it never gets
+// there.
+class AcceptedSocket {
+ public:
+  AcceptedSocket() = default;
+  AcceptedSocket(int fd, Endpoint remote) : fd_(fd), remote_(remote) {}
+  AcceptedSocket(AcceptedSocket&& other) noexcept : fd_(other.fd_), remote_(other.remote_) {
+    other.fd_ = -1;
+  }
+  AcceptedSocket& operator=(AcceptedSocket&& other) noexcept;
+  ~AcceptedSocket();
+  [[nodiscard]] const Endpoint& remote() const { return remote_; }
+  [[nodiscard]] int release() {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd;
+  }
+
+ private:
+  int fd_ = -1;
+  Endpoint remote_;
+};
+
+// Receives what a listener accepts, on the listener's worker.
+class Acceptor {
+ public:
+  virtual ~Acceptor() = default;
+  virtual void accepted(AcceptedSocket socket) = 0;
+  // Descriptors ran out: accepting pauses for a while and then goes on by itself.
+  virtual void accept_paused(Error /*error*/) {}
+};
+
+class Listener {
+ public:
+  virtual ~Listener() = default;  // closes the socket
+  [[nodiscard]] virtual Endpoint local() const = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  [[nodiscard]] virtual const Clock& clock() const = 0;
+  // Waits until something is ready, wake() was called, or `until` passed (a time in the past only
+  // looks), and notes what became ready; returns how much. dispatch() then fires the waiters: the
+  // worker reads the clock in between.
+  virtual size_t poll(TimePoint until) = 0;
+  virtual void dispatch() = 0;
+  // Ends a poll() that is under way or comes next. Any thread.
+  virtual void wake() = 0;
+
+  [[nodiscard]] virtual Result<std::unique_ptr<Listener>> listen(const Endpoint& at,
+                                                                 const ListenOptions& options,
+                                                                 Acceptor& acceptor) = 0;
+  // Starts a connection; Stream::opened() tells how it goes.
+  [[nodiscard]] virtual Result<std::unique_ptr<Stream>> connect(const Endpoint& to,
+                                                                const ConnectOptions& options) = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<Stream>> adopt(AcceptedSocket socket) = 0;
+  // Bound to `at` (an unspecified address with port 0 for any); when `peer` is valid, connected to
+  // it: only its datagrams arrive.
+  [[nodiscard]] virtual Result<std::unique_ptr<DatagramSocket>> open_datagram(
+      const Endpoint& at, const Endpoint& peer) = 0;
+};
+
+}  // namespace culvert::rt
