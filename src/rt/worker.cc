@@ -81,6 +81,7 @@ bool Worker::turn(TimePoint until) {
   if (did != 0) backend_->dispatch();
   did += mailbox_.drain();
   did += timers_.advance(now_);
+  did += run_deferred();
   did += run_ready();
   if (did != 0) {
     trim_at_ = kNever;
@@ -105,6 +106,18 @@ size_t Worker::run_ready() {
     }
     did += running_.size();
     running_.clear();
+  }
+  return did;
+}
+
+size_t Worker::run_deferred() {
+  // Only what is there now: what is deferred meanwhile belongs to the next turn.
+  IntrusiveList<Deferred> batch;
+  batch.splice_back(deferred_);
+  size_t did = 0;
+  while (Deferred* d = batch.pop_front()) {
+    d->fn_(*d);
+    ++did;
   }
   return did;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/intrusive_list.h"
 #include "base/rng.h"
 #include "rt/backend.h"
 #include "rt/buffer_pool.h"
@@ -23,6 +24,18 @@
 #include "rt/timer.h"
 
 namespace culvert::rt {
+
+// Work that goes on in the worker's next turn, after other events had theirs. Unlinks itself when
+// it dies.
+class Deferred : public ListNode {
+ public:
+  using Fn = void (*)(Deferred& self);
+  explicit Deferred(Fn fn) : fn_(fn) {}
+
+ private:
+  friend class Worker;
+  Fn fn_;
+};
 
 class Worker {
  public:
@@ -74,8 +87,15 @@ class Worker {
   // the worker (see Enter).
   bool turn(TimePoint until);
   // Something waits to be run without any further event.
-  [[nodiscard]] bool has_ready() const { return !ready_.empty() || !mailbox_.empty(); }
+  [[nodiscard]] bool has_ready() const {
+    return !ready_.empty() || !deferred_.empty() || !mailbox_.empty();
+  }
   [[nodiscard]] TimePoint next_timer() const { return timers_.next(); }
+
+  // Runs `work` once in the next turn.
+  void defer(Deferred& work) {
+    if (!work.linked()) deferred_.push_back(&work);
+  }
 
   // Makes a worker current for a block; for run(), tests and the simulator.
   class Enter {
@@ -98,6 +118,7 @@ class Worker {
     bool destroy;
   };
   size_t run_ready();
+  size_t run_deferred();
   void trim();
 
   const unsigned index_;
@@ -110,6 +131,7 @@ class Worker {
   Mailbox mailbox_;
   std::vector<Ready> ready_;
   std::vector<Ready> running_;
+  IntrusiveList<Deferred> deferred_;
   std::unique_ptr<Scope> scope_;
   TimePoint trim_at_ = kNever;  // when an idle worker gives memory back
   std::atomic<bool> stopping_{false};

@@ -1,0 +1,191 @@
+#include "flow/relay.h"
+
+#include "rt/frame_pool.h"
+#include "rt/worker.h"
+
+namespace culvert::flow {
+namespace {
+
+// Bytes one direction moves before other events get their turn.
+constexpr size_t kTurnBytes = 1 << 20;
+
+}  // namespace
+
+class Relay final : public ListNode {
+ public:
+  Relay(Relays& owner, StreamPtr client, Upstream upstream)
+      : owner_(owner), tracker_(std::move(upstream.tracker)) {
+    up_.from = std::move(client);
+    down_.from = std::move(upstream.stream);
+    up_.to = down_.from.get();
+    down_.to = up_.from.get();
+  }
+  ~Relay() {
+    idle_.cancel();
+    --owner_.count_;
+  }
+  static void* operator new(size_t size) { return rt::allocate_frame(size); }
+  static void operator delete(void* p, size_t size) { rt::free_frame(p, size); }
+
+  void start() {
+    if (pump(up_) && pump(down_)) return;
+    delete this;
+  }
+  void abort() {
+    up_.from->abort();
+    down_.from->abort();
+    delete this;
+  }
+  [[nodiscard]] const FlowTracker* tracker() const { return tracker_.get(); }
+
+ private:
+  // One direction. Its reader waits on `from`, its writer on `to`.
+  struct Direction {
+    struct Link : rt::Waiter {
+      Link(Fn fn, Relay* r, Direction* d) : Waiter(fn), relay(r), direction(d) {}
+      Relay* relay;
+      Direction* direction;
+    };
+    struct Turn : rt::Deferred {
+      Turn(Relay* r, Direction* d) : Deferred(&Relay::on_turn), relay(r), direction(d) {}
+      Relay* relay;
+      Direction* direction;
+    };
+    Direction(Relay* relay, bool upload)
+        : reader(&Relay::on_ready, relay, this),
+          writer(&Relay::on_ready, relay, this),
+          turn(relay, this),
+          up(upload) {}
+    StreamPtr from;
+    Stream* to = nullptr;
+    Link reader;
+    Link writer;
+    Turn turn;
+    bool up;
+    bool ended = false;
+  };
+  struct IdleTimer : rt::Timer {
+    explicit IdleTimer(Relay* r) : Timer(&Relay::on_idle), relay(r) {}
+    Relay* relay;
+  };
+
+  static void on_ready(rt::Waiter& waiter) {
+    auto& link = static_cast<Direction::Link&>(waiter);
+    if (!link.relay->pump(*link.direction)) delete link.relay;
+  }
+
+  static void on_idle(rt::Timer& timer) {
+    Relay& self = *static_cast<IdleTimer&>(timer).relay;
+    const TimePoint now = rt::Worker::here().now();
+    const TimePoint due = self.last_byte_ + self.owner_.options_.half_closed_idle;
+    if (now < due) {
+      rt::Worker::here().timers().arm(self.idle_, due);
+      return;
+    }
+    self.abort();
+  }
+
+  // Moves what can be moved; false when the relay is over.
+  bool pump(Direction& d) {
+    if (d.ended) return true;
+    size_t moved = 0;
+    for (;;) {
+      const Result<MutableBytes> bytes = d.from->lend();
+      if (!bytes.ok()) {
+        account(d, moved);
+        if (bytes.code() == Errc::kWouldBlock) {
+          d.from->wait_readable(&d.reader);
+          return true;
+        }
+        if (bytes.code() == Errc::kEndOfStream) return end_direction(d);
+        return break_both();
+      }
+      const Result<size_t> n = d.to->write(*bytes);
+      if (!n.ok()) {
+        account(d, moved);
+        if (n.code() != Errc::kWouldBlock) return break_both();
+        d.to->wait_writable(&d.writer);
+        return true;
+      }
+      d.from->consume(*n);
+      moved += *n;
+      if (*n < bytes->size()) continue;  // the next write says kWouldBlock, or goes on
+      if (moved >= kTurnBytes) {
+        // Goes on in the next turn of the loop: one fat flow does not hold up the others.
+        account(d, moved);
+        rt::Worker::here().defer(d.turn);
+        return true;
+      }
+    }
+  }
+
+  void account(Direction& d, size_t moved) {
+    if (moved == 0) return;
+    if (tracker_ != nullptr) {
+      if (d.up) {
+        tracker_->count_upload(moved);
+      } else {
+        tracker_->count_download(moved);
+      }
+    }
+    if (idle_.armed()) last_byte_ = rt::Worker::here().now();
+  }
+
+  static void on_turn(rt::Deferred& deferred) {
+    auto& turn = static_cast<Direction::Turn&>(deferred);
+    if (!turn.relay->pump(*turn.direction)) delete turn.relay;
+  }
+
+  bool end_direction(Direction& d) {
+    d.ended = true;
+    if (up_.ended && down_.ended) {
+      const Status last = d.to->shutdown_write();
+      if (!last.ok()) return break_both();
+      up_.from->close();
+      down_.from->close();
+      return false;
+    }
+    if (!d.to->shutdown_write().ok()) return break_both();
+    rt::Worker& worker = rt::Worker::here();
+    last_byte_ = worker.now();
+    worker.timers().arm(idle_, last_byte_ + owner_.options_.half_closed_idle);
+    return true;
+  }
+
+  bool break_both() {
+    up_.from->abort();
+    down_.from->abort();
+    return false;
+  }
+
+  Relays& owner_;
+  TrackerPtr tracker_;
+  Direction up_{this, true};
+  Direction down_{this, false};
+  IdleTimer idle_{this};
+  TimePoint last_byte_{};
+};
+static_assert(sizeof(Relay) <= 512);
+
+void Relays::start(StreamPtr client, Upstream upstream) {
+  auto* relay = new Relay(*this, std::move(client), std::move(upstream));
+  ++count_;
+  list_.push_back(relay);
+  relay->start();
+}
+
+void Relays::abort_all() {
+  while (Relay* relay = list_.front()) relay->abort();
+}
+
+bool Relays::abort(const FlowTracker* tracker) {
+  for (Relay* r = list_.front(); r != nullptr; r = list_.after(r)) {
+    if (r->tracker() == tracker) {
+      r->abort();
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace culvert::flow
