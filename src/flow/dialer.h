@@ -32,6 +32,16 @@ struct Capabilities {
   bool needs_tls = false;
 };
 
+// Which addresses a flow may be connected to. An outbound that connects by itself (DIRECT) asks for
+// every address it is about to try, since a name may resolve to anything: a client on another host
+// does not reach this host's loopback or link-local addresses, and no flow reaches a listener of
+// our own, unless a rule names the address.
+class DestinationGuard {
+ public:
+  virtual ~DestinationGuard() = default;
+  [[nodiscard]] virtual bool allows(const FlowMeta& meta, const Endpoint& to) const = 0;
+};
+
 class Outbound : public Dialer {
  public:
   [[nodiscard]] virtual std::string_view name() const = 0;

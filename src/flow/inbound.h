@@ -23,10 +23,11 @@ class FlowSink {
  public:
   virtual ~FlowSink() = default;
   // Routes and dials the flow described by `meta` (source, destination, inbound fields and user
-  // filled in). Logs the outcome itself: the inbound only tells the client. kRejected when a rule
-  // says so; kRejected with `retry` set asks the inbound to keep the client waiting in silence
-  // (REJECT-DROP) until the engine closes it. `meta` outlives the task.
-  virtual Task<Result<Upstream>> open(FlowMeta& meta, TimePoint deadline) = 0;
+  // filled in), within the engine's dial timeout. Logs the outcome itself: the inbound only tells
+  // the client. kRejected when a rule or the safety policy says so; with `retry` set the client was
+  // already kept waiting in silence (REJECT-DROP) and is closed without an answer. `meta`, and the
+  // host it points to, outlive the task.
+  virtual Task<Result<Upstream>> open(FlowMeta& meta) = 0;
   // Joins the two streams until both directions end; returns at once. Bytes the client has already
   // sent are still unread in `client` and go first.
   virtual void relay(StreamPtr client, Upstream upstream) = 0;

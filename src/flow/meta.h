@@ -40,6 +40,7 @@ struct FlowMeta {
   // What routing decided.
   uint32_t rule = UINT32_MAX;      // index into the generation's rules
   uint32_t outbound = UINT32_MAX;  // index into the generation's outbounds
+  bool address_named = false;      // the rule that matched names the destination's address
 
   [[nodiscard]] std::string_view host_name() const { return {host, host_length}; }
   void set_host(std::string_view h) {

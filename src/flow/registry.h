@@ -20,6 +20,7 @@ struct BuildContext {
   const Registry* registry = nullptr;
   Resolver* resolver = nullptr;
   const Authenticator* authenticator = nullptr;
+  const DestinationGuard* guard = nullptr;
   bool ipv6 = true;
 };
 

@@ -42,7 +42,7 @@ class Relay final : public ListNode {
   // One direction. Its reader waits on `from`, its writer on `to`.
   struct Direction {
     struct Link : rt::Waiter {
-      Link(Fn fn, Relay* r, Direction* d) : Waiter(fn), relay(r), direction(d) {}
+      Link(Fn f, Relay* r, Direction* d) : Waiter(f), relay(r), direction(d) {}
       Relay* relay;
       Direction* direction;
     };

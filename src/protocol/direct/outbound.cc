@@ -1,0 +1,58 @@
+#include "protocol/direct/outbound.h"
+
+#include <utility>
+
+#include "transport/tcp/dial.h"
+
+namespace culvert::protocol::direct {
+namespace {
+
+constexpr flow::Capabilities kCapabilities{};
+
+class DirectOutbound final : public flow::Outbound {
+ public:
+  DirectOutbound(std::string_view node_name, const flow::BuildContext& context)
+      : name_(node_name), resolver_(*context.resolver), guard_(*context.guard) {}
+  std::string_view name() const override { return name_; }
+  std::string_view type() const override { return "Direct"; }
+  flow::Capabilities capabilities() const override { return kCapabilities; }
+
+  flow::Task<Result<flow::StreamPtr>> dial(const flow::FlowMeta& meta,
+                                           TimePoint deadline) override {
+    if (meta.host_length == 0) {
+      if (!guard_.allows(meta, meta.destination)) co_return Errc::kRejected;
+      co_return co_await transport::dial_one(meta.destination, {}, deadline);
+    }
+    Result<flow::AddressList> addresses = co_await resolver_.resolve(meta.host_name(), deadline);
+    if (!addresses.ok()) co_return addresses.error().from(Side::kUpstream);
+    flow::AddressList allowed;
+    for (const IpAddress& ip : addresses->view()) {
+      if (guard_.allows(meta, Endpoint(ip, meta.destination.port))) allowed.add(ip);
+    }
+    if (allowed.size == 0) co_return Errc::kRejected;
+    co_return co_await transport::dial_any(allowed, meta.destination.port, {}, deadline);
+  }
+
+  flow::Task<Result<std::unique_ptr<flow::PacketChannel>>> open_packets(const flow::FlowMeta&,
+                                                                        TimePoint) override {
+    co_return Errc::kUnsupported;
+  }
+
+ private:
+  std::string name_;
+  flow::Resolver& resolver_;
+  const flow::DestinationGuard& guard_;
+};
+
+}  // namespace
+
+std::unique_ptr<flow::Outbound> make_outbound(std::string_view node_name,
+                                              const flow::BuildContext& context) {
+  return std::make_unique<DirectOutbound>(node_name, context);
+}
+
+void register_protocol(flow::Registry& registry) {
+  registry.add(flow::OutboundKind{"direct", kCapabilities, &make_outbound});
+}
+
+}  // namespace culvert::protocol::direct

@@ -1,0 +1,66 @@
+// The matcher: which rule a flow falls under. Pure and resumable: when a rule needs a fact that is
+// not there yet, match() says which one and where to go on; the caller finds it out and calls
+// again.
+//
+//   Decision d = tables.match(meta, facts, 0);
+//   while (d.kind == Decision::Kind::kNeedIp) {
+//     ... resolve, set meta.resolved, facts.ip_known = true ...
+//     d = tables.match(meta, facts, d.rule);
+//   }
+//
+// Tables are immutable and belong to a generation: nothing that waits keeps a reference into them.
+// A stage that has awaited asks for the current tables again and begins at rule 0 if they changed.
+// Rule hosts are compared as they are: the caller passes them lower-cased.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "flow/meta.h"
+#include "route/rule.h"
+
+namespace culvert::route {
+
+// What has been found out about a flow besides its meta.
+struct Facts {
+  bool ip_known = false;  // resolving was tried: meta.resolved is valid, or there is no address
+};
+
+struct Decision {
+  enum class Kind : uint8_t {
+    kMatched,      // `rule` and `outbound` say which
+    kNoMatch,      // no rule applies: the flow goes DIRECT
+    kNeedIp,       // `rule` needs the destination's address
+    kNeedProcess,  // `rule` needs the process behind the flow
+  };
+  Kind kind = Kind::kNoMatch;
+  uint32_t rule = UINT32_MAX;
+  uint32_t outbound = UINT32_MAX;
+};
+
+class Tables {
+ public:
+  explicit Tables(std::vector<Rule> rules);
+
+  [[nodiscard]] Decision match(const flow::FlowMeta& meta, const Facts& facts,
+                               uint32_t from_rule) const;
+  [[nodiscard]] const std::vector<Rule>& rules() const { return rules_; }
+
+ private:
+  // What match() walks: 24 bytes a rule, payloads apart in one block.
+  struct Entry {
+    const char* text;
+    uint32_t outbound;
+    uint16_t length;
+    RuleType type;
+    bool no_resolve;
+    uint32_t prefix;  // index into prefixes_
+  };
+  std::vector<Rule> rules_;
+  std::vector<Entry> entries_;
+  std::vector<Prefix> prefixes_;
+};
+
+}  // namespace culvert::route

@@ -1,0 +1,121 @@
+#include "stats/conversations.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "base/format.h"
+
+namespace culvert::stats {
+
+struct Conversations::Conversation : flow::FlowTracker, ListNode {
+  Conversations* owner = nullptr;
+  FlowId id;
+  TimePoint start;
+  FlowLabels labels;
+  uint32_t block_size = 0;
+};
+
+std::string FlowId::to_string() const {
+  const uint64_t h = (high & ~uint64_t{0xf000}) | 0x4000;
+  const uint64_t l = (low & ~(uint64_t{3} << 62)) | uint64_t{1} << 63;
+  return format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", h >> 32, h >> 16 & 0xffff, h & 0xffff,
+                l >> 48, l & 0xffffffffffff);
+}
+
+Conversations::Conversations(rt::Worker& worker, size_t inbounds, size_t users, size_t outbounds)
+    : worker_(worker),
+      id_high_(worker.rng().next_u64()),
+      next_id_(worker.rng().next_u64()),
+      inbounds_(std::max<size_t>(inbounds, 1)),
+      users_(users + 1),
+      outbounds_(std::max<size_t>(outbounds, 1)) {}
+
+Conversations::~Conversations() {
+  CULVERT_CHECK(list_.empty());
+}
+
+flow::TrackerPtr Conversations::begin(const flow::FlowMeta& meta, const FlowLabels& labels) {
+  const size_t payload = std::min(labels.rule_payload.size(), kMaxPayload);
+  const size_t size = sizeof(Conversation) + meta.host_length + payload;
+  auto* c = new (rt::allocate_frame(size)) Conversation();
+  c->block_size = static_cast<uint32_t>(size);
+  char* text = reinterpret_cast<char*>(c + 1);
+  c->meta = meta;
+  if (meta.host_length != 0) {
+    std::memcpy(text, meta.host, meta.host_length);
+    c->meta.host = text;
+    text += meta.host_length;
+  }
+  c->labels = labels;
+  if (payload != 0) std::memcpy(text, labels.rule_payload.data(), payload);
+  c->labels.rule_payload = {text, payload};
+  c->owner = this;
+  c->id = {id_high_, next_id_++};
+  c->start = worker_.now();
+  c->end = &Conversations::end;
+  c->inbound_sum = &inbounds_[std::min<size_t>(meta.inbound_index, inbounds_.size() - 1)];
+  c->user_sum =
+      &users_[meta.user == flow::kNoUser ? 0 : std::min<size_t>(meta.user + 1, users_.size() - 1)];
+  c->outbound_sum = &outbounds_[std::min<size_t>(meta.outbound, outbounds_.size() - 1)];
+  list_.push_back(c);
+  ++count_;
+  return flow::TrackerPtr(c);
+}
+
+void Conversations::end(flow::FlowTracker& tracker) {
+  auto& c = static_cast<Conversation&>(tracker);
+  Conversations& owner = *c.owner;
+  if (owner.cursor_ == &c) owner.cursor_ = owner.list_.after(&c);
+  --owner.count_;
+  const size_t size = c.block_size;
+  c.~Conversation();  // unlinks
+  rt::free_frame(&c, size);
+}
+
+bool Conversations::collect(FlowSnapshot& out) {
+  if (!collecting_) {
+    cursor_ = list_.front();
+    collecting_ = true;
+  }
+  for (size_t n = 0; n < kSlice && cursor_ != nullptr; ++n) {
+    const Conversation& c = *cursor_;
+    FlowSnapshot::Item& item = out.items.emplace_back();
+    item.meta = c.meta;
+    item.meta.host = nullptr;
+    item.id = c.id;
+    item.start = c.start;
+    item.upload = c.upload.value();
+    item.download = c.download.value();
+    item.outbound = c.labels.outbound;
+    item.rule_type = c.labels.rule_type;
+    item.text_at = static_cast<uint32_t>(out.text.size());
+    item.payload_length = static_cast<uint16_t>(c.labels.rule_payload.size());
+    out.text.append(c.meta.host_name());
+    out.text.append(c.labels.rule_payload);
+    cursor_ = list_.after(cursor_);
+  }
+  if (cursor_ == nullptr) collecting_ = false;
+  return !collecting_;
+}
+
+flow::FlowTracker* Conversations::find(const FlowId& id) {
+  for (Conversation* c = list_.front(); c != nullptr; c = list_.after(c)) {
+    if (c->id == id) return c;
+  }
+  return nullptr;
+}
+
+uint64_t Conversations::uploaded() const {
+  uint64_t sum = 0;
+  for (const flow::TrafficSum& s : outbounds_) sum += s.upload.value();
+  return sum;
+}
+
+uint64_t Conversations::downloaded() const {
+  uint64_t sum = 0;
+  for (const flow::TrafficSum& s : outbounds_) sum += s.download.value();
+  return sum;
+}
+
+}  // namespace culvert::stats

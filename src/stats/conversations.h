@@ -1,0 +1,103 @@
+// Conversations: the live flows of one worker, their accounts, and this worker's traffic sums.
+//
+// begin() and ending a flow cost no allocation once the worker's frame pool is warm. Reading
+// happens from elsewhere without holding the worker up: sums are read as they are, and a list of
+// flows is copied in slices of kSlice by the worker itself (see collect()).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/intrusive_list.h"
+#include "flow/dialer.h"
+#include "flow/tracker.h"
+#include "rt/worker.h"
+
+namespace culvert::stats {
+
+// A flow's identity, printed as a UUID.
+struct FlowId {
+  uint64_t high = 0;
+  uint64_t low = 0;
+  // 36 characters, version 4 form.
+  [[nodiscard]] std::string to_string() const;
+  friend bool operator==(const FlowId&, const FlowId&) = default;
+};
+
+// Copies of live flows, for listing. Views point into `text`.
+struct FlowSnapshot {
+  struct Item {
+    flow::FlowMeta meta;  // without its host pointer: see host()
+    FlowId id;
+    TimePoint start;
+    uint64_t upload = 0;
+    uint64_t download = 0;
+    const flow::Outbound* outbound = nullptr;  // lives as long as any flow through it
+    std::string_view rule_type;                // a literal
+    uint32_t text_at = 0;                      // host, then rule payload
+    uint16_t payload_length = 0;
+  };
+  std::vector<Item> items;
+  std::string text;
+
+  [[nodiscard]] std::string_view host(const Item& item) const {
+    return std::string_view(text).substr(item.text_at, item.meta.host_length);
+  }
+  [[nodiscard]] std::string_view rule_payload(const Item& item) const {
+    return std::string_view(text).substr(item.text_at + item.meta.host_length, item.payload_length);
+  }
+};
+
+// What the engine knows about a flow when it opens.
+struct FlowLabels {
+  const flow::Outbound* outbound = nullptr;
+  std::string_view rule_type;     // a literal
+  std::string_view rule_payload;  // copied, at most kMaxPayload bytes of it
+};
+
+class Conversations {
+ public:
+  static constexpr size_t kSlice = 256;
+  static constexpr size_t kMaxPayload = 255;
+
+  // Sums are indexed by the generation's inbound, user and outbound numbers; user 0 is "no user".
+  Conversations(rt::Worker& worker, size_t inbounds, size_t users, size_t outbounds);
+  Conversations(const Conversations&) = delete;
+  Conversations& operator=(const Conversations&) = delete;
+  ~Conversations();
+
+  // Opens the account of `meta`'s flow; the host is copied.
+  [[nodiscard]] flow::TrackerPtr begin(const flow::FlowMeta& meta, const FlowLabels& labels);
+
+  // Appends up to kSlice flows to `out`; true when the list is complete. One collection at a time:
+  // the first call after a complete one begins anew.
+  bool collect(FlowSnapshot& out);
+  // The flow with this id, or nullptr.
+  [[nodiscard]] flow::FlowTracker* find(const FlowId& id);
+  [[nodiscard]] size_t size() const { return count_; }
+
+  // Any thread.
+  [[nodiscard]] uint64_t uploaded() const;
+  [[nodiscard]] uint64_t downloaded() const;
+
+ private:
+  struct Conversation;
+  static void end(flow::FlowTracker& tracker);
+
+  rt::Worker& worker_;
+  IntrusiveList<Conversation> list_;
+  Conversation* cursor_ = nullptr;
+  bool collecting_ = false;
+  size_t count_ = 0;
+  uint64_t id_high_;
+  uint64_t next_id_;
+  std::deque<flow::TrafficSum> inbounds_;
+  std::deque<flow::TrafficSum> users_;
+  std::deque<flow::TrafficSum> outbounds_;
+};
+
+}  // namespace culvert::stats
