@@ -8,7 +8,7 @@
 // Options::half_closed_idle, counted anew from every byte; then both are reset. A relay has no
 // other timer: dead peers are found by TCP keep-alive.
 //
-// Owned by the Relays of its worker; deletes itself when it is over. Worker-local.
+// Owned by the Relays of its worker and part of the worker's load; deletes itself when it is over.
 #pragma once
 
 #include <cstdint>
