@@ -169,6 +169,10 @@ class Relay final : public ListNode {
 };
 static_assert(sizeof(Relay) <= 512);
 
+Relays::Relays() = default;
+Relays::Relays(Options options) : options_(options) {}
+Relays::~Relays() { abort_all(); }
+
 void Relays::start(StreamPtr client, Upstream upstream) {
   auto* relay = new Relay(*this, std::move(client), std::move(upstream));
   ++count_;

@@ -28,11 +28,11 @@ class Relays {
   struct Options {
     Duration half_closed_idle = std::chrono::seconds(30);
   };
-  Relays() = default;
-  explicit Relays(Options options) : options_(options) {}
+  Relays();
+  explicit Relays(Options options);
   Relays(const Relays&) = delete;
   Relays& operator=(const Relays&) = delete;
-  ~Relays() { abort_all(); }
+  ~Relays();
 
   // Takes over both streams and the account, and starts.
   void start(StreamPtr client, Upstream upstream);
