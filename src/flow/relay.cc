@@ -171,7 +171,9 @@ static_assert(sizeof(Relay) <= 512);
 
 Relays::Relays() = default;
 Relays::Relays(Options options) : options_(options) {}
-Relays::~Relays() { abort_all(); }
+Relays::~Relays() {
+  abort_all();
+}
 
 void Relays::start(StreamPtr client, Upstream upstream) {
   auto* relay = new Relay(*this, std::move(client), std::move(upstream));
