@@ -73,6 +73,9 @@ function(culvert_check_layers source_root)
     file(STRINGS "${source_root}/${_file}" _includes REGEX "^#include \"")
     foreach(_line IN LISTS _includes)
       string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" _path "${_line}")
+      if(_path MATCHES "\\.inc$")
+        continue()  # generated
+      endif()
       get_filename_component(_to "${_path}" DIRECTORY)
       string(REGEX REPLACE "/testing$" "" _to_module "${_to}")
       if(_to MATCHES "/testing$" AND NOT _file MATCHES "(_test|_fuzz|_bench)\\.cc$"

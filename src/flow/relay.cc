@@ -19,10 +19,12 @@ class Relay final : public ListNode {
     down_.from = std::move(upstream.stream);
     up_.to = down_.from.get();
     down_.to = up_.from.get();
+    rt::Worker::here().add_load(1);
   }
   ~Relay() {
     idle_.cancel();
     --owner_.count_;
+    rt::Worker::here().add_load(-1);
   }
   static void* operator new(size_t size) { return rt::allocate_frame(size); }
   static void operator delete(void* p, size_t size) { rt::free_frame(p, size); }
@@ -166,6 +168,12 @@ class Relay final : public ListNode {
   TimePoint last_byte_{};
 };
 static_assert(sizeof(Relay) <= 512);
+
+Relays::Relays() = default;
+Relays::Relays(Options options) : options_(options) {}
+Relays::~Relays() {
+  abort_all();
+}
 
 void Relays::start(StreamPtr client, Upstream upstream) {
   auto* relay = new Relay(*this, std::move(client), std::move(upstream));

@@ -8,7 +8,7 @@
 // Options::half_closed_idle, counted anew from every byte; then both are reset. A relay has no
 // other timer: dead peers are found by TCP keep-alive.
 //
-// Owned by the Relays of its worker; deletes itself when it is over. Worker-local.
+// Owned by the Relays of its worker and part of the worker's load; deletes itself when it is over.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@ class Relays {
   struct Options {
     Duration half_closed_idle = std::chrono::seconds(30);
   };
-  Relays() = default;
-  explicit Relays(Options options) : options_(options) {}
+  Relays();
+  explicit Relays(Options options);
   Relays(const Relays&) = delete;
   Relays& operator=(const Relays&) = delete;
-  ~Relays() { abort_all(); }
+  ~Relays();
 
   // Takes over both streams and the account, and starts.
   void start(StreamPtr client, Upstream upstream);

@@ -26,28 +26,37 @@ struct ConnectOptions {
   bool keep_alive = true;
 };
 
-// A connection as the kernel accepted it, not yet bound to a worker: plain data that may travel to
-// another worker through its Mailbox, where adopt() makes a stream of it. Closed if it never gets
-// there.
+// Closes handles that are not descriptors of the kernel (the simulated network's).
+class HandleCloser {
+ public:
+  virtual void close_handle(int handle) = 0;
+
+ protected:
+  ~HandleCloser() = default;
+};
+
+// A connection as it was accepted, not yet bound to a worker: plain data that may travel to another
+// worker through its Mailbox, where adopt() makes a stream of it. Closed if it never gets there.
 class AcceptedSocket {
  public:
   AcceptedSocket() = default;
-  AcceptedSocket(int fd, Endpoint remote) : fd_(fd), remote_(remote) {}
-  AcceptedSocket(AcceptedSocket&& other) noexcept : fd_(other.fd_), remote_(other.remote_) {
-    other.fd_ = -1;
-  }
-  AcceptedSocket& operator=(AcceptedSocket&& other) noexcept;
+  AcceptedSocket(int handle, Endpoint remote, HandleCloser* closer = nullptr)
+      : handle_(handle), remote_(remote), closer_(closer) {}
+  AcceptedSocket(AcceptedSocket&& other) noexcept
+      : handle_(other.release()), remote_(other.remote_), closer_(other.closer_) {}
+  AcceptedSocket& operator=(AcceptedSocket&&) = delete;
   ~AcceptedSocket();
   [[nodiscard]] const Endpoint& remote() const { return remote_; }
   [[nodiscard]] int release() {
-    const int fd = fd_;
-    fd_ = -1;
-    return fd;
+    const int handle = handle_;
+    handle_ = -1;
+    return handle;
   }
 
  private:
-  int fd_ = -1;
+  int handle_ = -1;
   Endpoint remote_;
+  HandleCloser* closer_ = nullptr;
 };
 
 // Receives what a listener accepts, on the listener's worker.

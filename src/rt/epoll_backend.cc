@@ -640,18 +640,13 @@ Result<std::unique_ptr<DatagramSocket>> EpollBackend::open_datagram(const Endpoi
 
 }  // namespace
 
-AcceptedSocket& AcceptedSocket::operator=(AcceptedSocket&& other) noexcept {
-  if (this != &other) {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = other.fd_;
-    remote_ = other.remote_;
-    other.fd_ = -1;
-  }
-  return *this;
-}
-
 AcceptedSocket::~AcceptedSocket() {
-  if (fd_ >= 0) ::close(fd_);
+  if (handle_ < 0) return;
+  if (closer_ != nullptr) {
+    closer_->close_handle(handle_);
+  } else {
+    ::close(handle_);
+  }
 }
 
 std::unique_ptr<Backend> make_epoll_backend() {

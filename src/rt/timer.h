@@ -18,6 +18,7 @@ class Timer : public ListNode {
  public:
   using Fn = void (*)(Timer& self);
   explicit Timer(Fn fn) : fn_(fn) {}
+  ~Timer() { cancel(); }
   [[nodiscard]] bool armed() const { return linked(); }
   void cancel();
 

@@ -1,0 +1,34 @@
+#include "api/json_writer.h"
+
+#include <gtest/gtest.h>
+
+namespace culvert::api {
+namespace {
+
+TEST(JsonWriter, NestsAndSeparates) {
+  std::string out;
+  JsonWriter w(out);
+  w.begin_object().field("a", 1).field("b", "x").key("c").begin_array();
+  w.string("y").number(18446744073709551615ULL).null().boolean(true).begin_object().end_object();
+  w.end_array().key("d").begin_array().end_array().end_object();
+  EXPECT_EQ(out, R"({"a":1,"b":"x","c":["y",18446744073709551615,null,true,{}],"d":[]})");
+}
+
+TEST(JsonWriter, EscapesAndRepairs) {
+  std::string out;
+  JsonWriter(out).string(std::string_view("q\"\\\n\t\x01\x7f/\0z", 10));
+  EXPECT_EQ(out, R"("q\"\\\n\u0009\u0001\u007f/\u0000z")");
+  out.clear();
+  JsonWriter(out).string("\xf0\x9f\x87\xad \xe9\xa6\x99 \xc3\xa9");
+  EXPECT_EQ(out, "\"\xf0\x9f\x87\xad \xe9\xa6\x99 \xc3\xa9\"");
+  out.clear();
+  // Overlong, surrogate, truncated, stray.
+  JsonWriter(out).string("\xc0\xaf|\xed\xa0\x80|\xe2\x82|\x80");
+  EXPECT_EQ(
+      out,
+      "\"\xef\xbf\xbd\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd|\xef\xbf\xbd\xef\xbf\xbd|"
+      "\xef\xbf\xbd\"");
+}
+
+}  // namespace
+}  // namespace culvert::api

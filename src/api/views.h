@@ -1,0 +1,29 @@
+// What the controller answers, as JSON in mihomo's shapes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "stats/conversations.h"
+
+namespace culvert::api {
+
+// {"downloadTotal","uploadTotal","connections":[...],"memory"}
+void append_connections(std::string& out, const engine::Engine& engine,
+                        const std::vector<stats::FlowSnapshot>& snapshots);
+
+// {"up","down","upTotal","downTotal"}; rates in bytes per second.
+std::string traffic_json(uint64_t up, uint64_t down, uint64_t up_total, uint64_t down_total);
+
+// {"inuse","oslimit"}
+std::string memory_json(uint64_t in_use);
+
+// Resident memory of this process in bytes.
+uint64_t resident_memory();
+
+// "2026-01-02T03:04:05.000000006Z"
+std::string rfc3339(WallTime t);
+
+}  // namespace culvert::api

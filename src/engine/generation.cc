@@ -1,0 +1,100 @@
+#include "engine/generation.h"
+
+#include <algorithm>
+
+#include "base/format.h"
+
+namespace culvert::engine {
+namespace {
+
+std::string_view type_word(config::ListenerType type) {
+  switch (type) {
+    case config::ListenerType::kHttp:
+      return "http";
+    case config::ListenerType::kSocks:
+      return "socks";
+    case config::ListenerType::kMixed:
+      return "mixed";
+  }
+  return "mixed";
+}
+
+bool any_contains(const std::vector<Prefix>& prefixes, const IpAddress& ip) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](const Prefix& p) { return p.contains(ip); });
+}
+
+}  // namespace
+
+std::unique_ptr<Generation> Generation::build(const config::Settings& settings,
+                                              const flow::Registry& registry,
+                                              flow::Resolver& resolver, Diagnostics& diagnostics) {
+  std::unique_ptr<Generation> g(new Generation());
+  g->mode = settings.mode;
+  g->lan_allowed = settings.lan_allowed_ips;
+  g->lan_disallowed = settings.lan_disallowed_ips;
+  g->handshake_timeout = settings.handshake_timeout;
+
+  std::vector<User> users;
+  for (const auto& u : settings.authentication) users.push_back({u.user, u.password});
+  g->users = std::make_unique<Users>(std::move(users), settings.skip_auth_prefixes);
+
+  std::vector<Endpoint> own;
+  for (const auto& l : settings.listeners) own.push_back(l.listen);
+  if (settings.external_controller) own.push_back(*settings.external_controller);
+  g->guard = std::make_unique<Guard>(std::move(own));
+
+  const flow::BuildContext context{&registry, &resolver, g->users.get(), g->guard.get(),
+                                   settings.ipv6};
+  struct BuiltIn {
+    std::string_view name;
+    std::string_view kind;
+  };
+  static constexpr BuiltIn kBuiltIns[] = {
+      {"DIRECT", "direct"}, {"REJECT", "reject"}, {"REJECT-DROP", "reject-drop"}};
+  std::vector<std::string> targets;
+  for (const BuiltIn& b : kBuiltIns) {
+    const flow::OutboundKind* kind = registry.outbound(b.kind);
+    if (kind == nullptr) {
+      diagnostics.add({Severity::kError, settings.source_name, 0, 0, std::string(b.name), "",
+                       format("a program built with protocol '{}'", b.kind)});
+      continue;
+    }
+    targets.emplace_back(b.name);
+    g->outbounds.push_back(kind->make(b.name, context));
+  }
+
+  for (const auto& l : settings.listeners) {
+    const std::string_view type = type_word(l.type);
+    const flow::InboundKind* kind = registry.inbound(type);
+    if (kind == nullptr) {
+      diagnostics.add({Severity::kError, settings.source_name, l.line, l.column, l.name,
+                       format("a listener of type {}", type),
+                       format("a program built with protocol '{}'", type)});
+      continue;
+    }
+    g->listeners.push_back({l.name, std::string(type), l.listen, kind->make(context)});
+  }
+
+  std::vector<route::Rule> rules;
+  rules.reserve(settings.rules.size());
+  for (size_t i = 0; i < settings.rules.size(); ++i) {
+    const auto& line = settings.rules[i];
+    route::Rule rule;
+    if (route::parse_rule({line.text, line.line, line.column}, settings.source_name, i, targets,
+                          rule, diagnostics)) {
+      rules.push_back(std::move(rule));
+    }
+  }
+  g->tables = std::make_unique<route::Tables>(std::move(rules));
+  if (diagnostics.has_errors()) return nullptr;
+  return g;
+}
+
+bool Generation::admits(const IpAddress& source) const {
+  const IpAddress ip = source.unmapped();
+  if (!lan_allowed.empty() && !any_contains(lan_allowed, ip)) return false;
+  return !any_contains(lan_disallowed, ip);
+}
+
+}  // namespace culvert::engine

@@ -1,0 +1,39 @@
+#include "engine/guard.h"
+
+#include <ifaddrs.h>
+
+#include <algorithm>
+
+namespace culvert::engine {
+
+Guard::Guard(std::vector<Endpoint> listeners) : listeners_(std::move(listeners)) {
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0) return;
+  for (const ifaddrs* a = all; a != nullptr; a = a->ifa_next) {
+    if (a->ifa_addr == nullptr) continue;
+    const IpAddress ip = Endpoint::from_sockaddr(*a->ifa_addr).ip;
+    if (ip.valid()) own_.push_back(ip);
+  }
+  freeifaddrs(all);
+}
+
+bool Guard::is_own_address(const IpAddress& ip) const {
+  return ip.is_loopback() || ip.is_unspecified() ||
+         std::find(own_.begin(), own_.end(), ip) != own_.end();
+}
+
+bool Guard::allows(const flow::FlowMeta& meta, const Endpoint& to) const {
+  const IpAddress ip = to.ip.unmapped();
+  const bool own = is_own_address(ip);
+  if (own) {
+    for (const Endpoint& l : listeners_) {
+      if (l.port != to.port) continue;
+      if (l.ip.is_unspecified() || ip.is_unspecified() || l.ip.unmapped() == ip) return false;
+    }
+  }
+  if (meta.address_named) return true;
+  const bool guarded = ip.is_loopback() || ip.is_unspecified() || ip.is_link_local();
+  return !guarded || is_own_address(meta.source.ip.unmapped());
+}
+
+}  // namespace culvert::engine

@@ -1,0 +1,228 @@
+#include "flow/relay.h"
+
+#include <gtest/gtest.h>
+
+#include "flow/testing/twins.h"
+#include "rt/testing/net.h"
+#include "rt/testing/sim.h"
+
+namespace culvert::flow {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::MemoryStream;
+
+class RelayTest : public ::testing::Test {
+ protected:
+  void start() {
+    auto c = std::make_unique<MemoryStream>();
+    auto u = std::make_unique<MemoryStream>();
+    client = c.get();
+    upstream = u.get();
+    relays.start(std::move(c), Upstream{std::move(u), nullptr});
+  }
+  rt::sim::World world{1};
+  rt::Worker& worker = world.add_worker();
+  rt::Worker::Enter enter{worker};
+  Relays relays;
+  MemoryStream* client = nullptr;
+  MemoryStream* upstream = nullptr;
+};
+
+TEST_F(RelayTest, MovesBytesBothWays) {
+  start();
+  EXPECT_EQ(worker.load(), 1u);
+  client->feed("up");
+  upstream->feed("down");
+  EXPECT_EQ(upstream->take_written(), "up");
+  EXPECT_EQ(client->take_written(), "down");
+}
+
+TEST_F(RelayTest, SendsWhatWasAlreadyThere) {
+  auto c = std::make_unique<MemoryStream>();
+  auto u = std::make_unique<MemoryStream>();
+  c->feed("early data");
+  upstream = u.get();
+  relays.start(std::move(c), Upstream{std::move(u), nullptr});
+  EXPECT_EQ(upstream->take_written(), "early data");
+}
+
+TEST_F(RelayTest, PassesOneEndOnAndGoesOnWithTheOther) {
+  start();
+  client->feed("request");
+  client->feed_end();
+  EXPECT_EQ(upstream->take_written(), "request");
+  EXPECT_TRUE(upstream->ended());
+  EXPECT_FALSE(client->ended());
+  upstream->feed("the whole answer");
+  EXPECT_EQ(client->take_written(), "the whole answer");
+  EXPECT_EQ(relays.size(), 1u);
+  upstream->feed_end();
+  EXPECT_EQ(relays.size(), 0u);
+  EXPECT_EQ(worker.load(), 0u);
+}
+
+// K26, second part: the client is gone, the origin neither sends nor closes.
+TEST_F(RelayTest, AHalfClosedRelayLingersForThirtySilentSeconds) {
+  start();
+  client->feed_end();
+  world.run_for(29s);
+  ASSERT_EQ(relays.size(), 1u);
+  upstream->feed("x");  // counted anew from every byte
+  world.run_for(29s);
+  ASSERT_EQ(relays.size(), 1u);
+  world.run_for(2s);
+  EXPECT_EQ(relays.size(), 0u);
+}
+
+TEST_F(RelayTest, AnOpenRelayHasNoTimer) {
+  start();
+  EXPECT_EQ(worker.next_timer(), kNever);
+  world.run_for(100h);
+  EXPECT_EQ(relays.size(), 1u);
+}
+
+TEST_F(RelayTest, AResetOnEitherSideResetsBoth) {
+  start();
+  client->break_with(Errc::kReset);
+  EXPECT_EQ(relays.size(), 0u);
+  start();
+  upstream->break_with(Errc::kReset);
+  EXPECT_EQ(relays.size(), 0u);
+}
+
+TEST_F(RelayTest, AShortWriteKeepsTheRest) {
+  start();
+  upstream->write_room = 3;
+  client->feed("abcdef");
+  EXPECT_EQ(upstream->take_written(), "abc");
+  EXPECT_EQ(client->unread(), 3u) << "the rest stays where it was";
+  upstream->add_room(100);
+  EXPECT_EQ(upstream->take_written(), "def");
+  client->feed_end();
+  EXPECT_TRUE(upstream->ended());
+}
+
+TEST_F(RelayTest, TheEndWaitsForBytesBeforeIt) {
+  start();
+  upstream->write_room = 0;
+  client->feed("last");
+  client->feed_end();
+  EXPECT_FALSE(upstream->ended());
+  upstream->add_room(100);
+  EXPECT_EQ(upstream->take_written(), "last");
+  EXPECT_TRUE(upstream->ended());
+}
+
+TEST_F(RelayTest, AFatFlowYields) {
+  start();
+  client->read_limit = 64 << 10;
+  client->feed(std::string(3 << 20, 'x'));
+  // One turn moves a bounded amount; the rest follows by itself.
+  EXPECT_EQ(upstream->take_written().size(), size_t{1} << 20);
+  world.run_until_idle(1s);
+  EXPECT_EQ(upstream->take_written().size(), size_t{2} << 20);
+}
+
+TEST_F(RelayTest, CountsForItsTracker) {
+  testing::TestSink sink;
+  FlowMeta meta;
+  struct Run {
+    static Task<void> go(testing::TestSink& s, FlowMeta& m, MemoryStream** client) {
+      Result<Upstream> up = co_await s.open(m);
+      auto c = std::make_unique<MemoryStream>();
+      *client = c.get();
+      s.relay(std::move(c), *std::move(up));
+    }
+  };
+  worker.scope().spawn("open", Run::go(sink, meta, &client));
+  client->feed("12345");
+  sink.upstream(0)->feed("123");
+  EXPECT_EQ(sink.live_trackers, 1u);
+  client->feed_end();
+  sink.upstream(0)->feed_end();
+  EXPECT_EQ(sink.live_trackers, 0u);
+  EXPECT_EQ(sink.uploaded, 5u);
+  EXPECT_EQ(sink.downloaded, 3u);
+}
+
+// ---------------------------------------------------------------- over the simulated network
+
+struct Ends {
+  std::string up_got, down_got;
+  Errc up_end{}, down_end{}, sent{}, answered{};
+};
+
+Task<void> answer_after_request(Stream& s, std::string answer, Ends* ends) {
+  co_await rt::testing::read_all(s, &ends->up_got, &ends->up_end, kNever);
+  co_await rt::testing::send_all(s, std::move(answer), true, &ends->answered, kNever);
+}
+
+// A relay between two simulated hosts, under faults: either everything arrives whole and in order,
+// or the break is seen; and nothing leaks.
+void run_scenario(uint64_t seed, double reset, bool* broken) {
+  rt::sim::Faults faults;
+  faults.short_read = 0.3;
+  faults.short_write = 0.3;
+  faults.reset = reset;
+  faults.window = 20'000;
+  rt::sim::World world(seed, faults);
+  rt::Worker& worker = world.add_worker();
+  rt::Worker::Enter enter(worker);
+  const Endpoint proxy(IpAddress::v4(0x0a000002), 1), origin(IpAddress::v4(0x0a000003), 2);
+  rt::testing::Accepted at_proxy(worker), at_origin(worker);
+  auto l1 = worker.backend().listen(proxy, {}, at_proxy);
+  auto l2 = worker.backend().listen(origin, {}, at_origin);
+  ASSERT_TRUE(l1.ok() && l2.ok());
+  auto client = *worker.backend().connect(proxy, {});
+  auto outgoing = *worker.backend().connect(origin, {});
+  ASSERT_TRUE(world.run_until(
+      [&] {
+        return !at_proxy.streams.empty() && !at_origin.streams.empty() && outgoing->opened().ok();
+      },
+      1h));
+  Relays relays;
+  relays.start(std::move(at_proxy.streams[0]), Upstream{std::move(outgoing), nullptr});
+  const std::string request = rt::testing::pattern(70'000, seed);
+  const std::string answer = rt::testing::pattern(300'000, seed + 1);
+  Ends ends;
+  worker.scope().spawn("client writes",
+                       rt::testing::send_all(*client, request, true, &ends.sent, kNever));
+  worker.scope().spawn("client reads", rt::testing::read_slowly(*client, 5'000, 3ms, &ends.down_got,
+                                                                &ends.down_end));
+  worker.scope().spawn("origin", answer_after_request(*at_origin.streams[0], answer, &ends));
+  ASSERT_TRUE(world.run_until([&] { return worker.scope().running() == 0; }, 24h))
+      << "seed " << seed;
+  if (ends.down_end == Errc::kEndOfStream) {
+    EXPECT_TRUE(ends.down_got == answer)
+        << "seed " << seed << ": an orderly end after a broken answer";
+    EXPECT_TRUE(ends.up_got == request) << "seed " << seed;
+  } else {
+    *broken = true;
+    EXPECT_EQ(ends.down_end, Errc::kReset) << "seed " << seed;
+    EXPECT_EQ(answer.compare(0, ends.down_got.size(), ends.down_got), 0) << "seed " << seed;
+  }
+  client.reset();
+  at_origin.streams.clear();
+  world.run_until_idle(10min);
+  EXPECT_EQ(relays.size(), 0u) << "seed " << seed;
+  EXPECT_EQ(world.open_streams(), 0u) << "seed " << seed;
+  EXPECT_EQ(worker.buffers().in_use(), 0u) << "seed " << seed;
+}
+
+TEST(RelaySim, IsFaithfulUnderFaults) {
+  int broken = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    bool b = false;
+    run_scenario(seed, seed % 2 == 0 ? 0.002 : 0, &b);
+    broken += b ? 1 : 0;
+    if (seed % 2 == 1) {
+      EXPECT_FALSE(b) << "seed " << seed;
+    }
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(broken, 3) << "the faults were never injected";
+}
+
+}  // namespace
+}  // namespace culvert::flow

@@ -1,0 +1,91 @@
+#include "stats/conversations.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "rt/testing/sim.h"
+
+namespace culvert::stats {
+namespace {
+
+class ConversationsTest : public ::testing::Test {
+ protected:
+  flow::TrackerPtr begin(const char* host, uint32_t user = flow::kNoUser) {
+    flow::FlowMeta meta;
+    meta.destination.port = 443;
+    meta.set_host(host);
+    meta.user = user;
+    meta.outbound = 1;
+    return conversations.begin(meta, {nullptr, "Domain", "payload"});
+  }
+  rt::sim::World world{1};
+  rt::Worker& worker = world.add_worker();
+  rt::Worker::Enter enter{worker};
+  Conversations conversations{worker, 1, 2, 3};
+};
+
+TEST_F(ConversationsTest, SumsOutliveTheirFlows) {
+  {
+    flow::TrackerPtr a = begin("a.example");
+    flow::TrackerPtr b = begin("b.example", 1);
+    a->count_upload(10);
+    a->count_download(100);
+    b->count_upload(1);
+    EXPECT_EQ(a->upload.value(), 10u);
+    EXPECT_EQ(conversations.size(), 2u);
+    EXPECT_EQ(a->inbound_sum, b->inbound_sum);
+    EXPECT_NE(a->user_sum, b->user_sum);
+    EXPECT_EQ(b->user_sum->upload.value(), 1u);
+  }
+  EXPECT_EQ(conversations.size(), 0u);
+  EXPECT_EQ(conversations.uploaded(), 11u);
+  EXPECT_EQ(conversations.downloaded(), 100u);
+}
+
+TEST_F(ConversationsTest, TextIsCopied) {
+  char host[] = "c.example";
+  flow::TrackerPtr t = begin(host);
+  host[0] = 'X';
+  FlowSnapshot s;
+  EXPECT_TRUE(conversations.collect(s));
+  ASSERT_EQ(s.items.size(), 1u);
+  EXPECT_EQ(s.host(s.items[0]), "c.example");
+  EXPECT_EQ(s.rule_payload(s.items[0]), "payload");
+  EXPECT_EQ(s.items[0].rule_type, "Domain");
+}
+
+// The list is taken in slices while flows come and go, the one the next slice begins at included.
+TEST_F(ConversationsTest, CollectsInSlicesWhileFlowsEnd) {
+  std::vector<flow::TrackerPtr> flows;
+  for (size_t i = 0; i < 3 * Conversations::kSlice; ++i) flows.push_back(begin("h.example"));
+  FlowSnapshot s;
+  EXPECT_FALSE(conversations.collect(s));
+  EXPECT_EQ(s.items.size(), Conversations::kSlice);
+  for (size_t i = Conversations::kSlice; i < 2 * Conversations::kSlice; ++i) flows[i].reset();
+  EXPECT_TRUE(conversations.collect(s));
+  EXPECT_EQ(s.items.size(), 2 * Conversations::kSlice);
+  std::set<std::string> ids;
+  for (const auto& item : s.items) ids.insert(item.id.to_string());
+  EXPECT_EQ(ids.size(), s.items.size());
+  // The next one begins anew.
+  FlowSnapshot again;
+  EXPECT_FALSE(conversations.collect(again));
+  flows.clear();
+  EXPECT_TRUE(conversations.collect(again));
+}
+
+TEST_F(ConversationsTest, FindsById) {
+  flow::TrackerPtr t = begin("a.example");
+  FlowSnapshot s;
+  EXPECT_TRUE(conversations.collect(s));
+  EXPECT_EQ(conversations.find(s.items[0].id), t.get());
+  EXPECT_EQ(conversations.find(FlowId{1, 2}), nullptr);
+  const std::string text = s.items[0].id.to_string();
+  EXPECT_EQ(text.size(), 36u);
+  EXPECT_EQ(text[14], '4');
+  EXPECT_NE(std::string("89ab").find(text[19]), std::string::npos);
+}
+
+}  // namespace
+}  // namespace culvert::stats
