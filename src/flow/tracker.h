@@ -30,6 +30,8 @@ struct alignas(64) TrafficSum {
 };
 
 struct FlowTracker {
+  FlowTracker() = default;
+  explicit FlowTracker(const FlowMeta& m) : meta(m) {}
   FlowMeta meta;
   Counter upload;    // client to destination
   Counter download;  // destination to client

@@ -9,11 +9,14 @@
 namespace culvert::stats {
 
 struct Conversations::Conversation : flow::FlowTracker, ListNode {
-  Conversations* owner = nullptr;
+  Conversation(Conversations& o, const flow::FlowMeta& m, const FlowLabels& l, FlowId i, TimePoint t,
+               uint32_t size)
+      : FlowTracker(m), owner(&o), id(i), start(t), labels(l), block_size(size) {}
+  Conversations* owner;
   FlowId id;
   TimePoint start;
   FlowLabels labels;
-  uint32_t block_size = 0;
+  uint32_t block_size;
 };
 
 std::string FlowId::to_string() const {
@@ -38,21 +41,17 @@ Conversations::~Conversations() {
 flow::TrackerPtr Conversations::begin(const flow::FlowMeta& meta, const FlowLabels& labels) {
   const size_t payload = std::min(labels.rule_payload.size(), kMaxPayload);
   const size_t size = sizeof(Conversation) + meta.host_length + payload;
-  auto* c = new (rt::allocate_frame(size)) Conversation();
-  c->block_size = static_cast<uint32_t>(size);
+  auto* c = new (worker_.frames().allocate(size))
+      Conversation(*this, meta, labels, {id_high_, next_id_++}, worker_.now(),
+                   static_cast<uint32_t>(size));
   char* text = reinterpret_cast<char*>(c + 1);
-  c->meta = meta;
   if (meta.host_length != 0) {
     std::memcpy(text, meta.host, meta.host_length);
     c->meta.host = text;
     text += meta.host_length;
   }
-  c->labels = labels;
   if (payload != 0) std::memcpy(text, labels.rule_payload.data(), payload);
   c->labels.rule_payload = {text, payload};
-  c->owner = this;
-  c->id = {id_high_, next_id_++};
-  c->start = worker_.now();
   c->end = &Conversations::end;
   c->inbound_sum = &inbounds_[std::min<size_t>(meta.inbound_index, inbounds_.size() - 1)];
   c->user_sum =
@@ -70,7 +69,7 @@ void Conversations::end(flow::FlowTracker& tracker) {
   --owner.count_;
   const size_t size = c.block_size;
   c.~Conversation();  // unlinks
-  rt::free_frame(&c, size);
+  owner.worker_.frames().free(&c, size);
 }
 
 bool Conversations::collect(FlowSnapshot& out) {

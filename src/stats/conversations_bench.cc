@@ -1,0 +1,63 @@
+// count_upload: a packet's bytes onto inbound, user and outbound sums.
+// tcp_tracker_lifecycle: a live conversation registered, counted and ended.
+#include <benchmark/benchmark.h>
+
+#include "rt/testing/sim.h"
+#include "stats/conversations.h"
+
+namespace culvert::stats {
+namespace {
+
+flow::FlowMeta meta() {
+  flow::FlowMeta m;
+  m.source = Endpoint(IpAddress::v4(0xc0000201), 40000);
+  m.destination.port = 443;
+  m.set_host("www.example.com");
+  m.outbound = 0;
+  return m;
+}
+
+void count_upload(benchmark::State& state) {
+  rt::sim::World world(1);
+  rt::Worker& worker = world.add_worker();
+  rt::Worker::Enter enter(worker);
+  Conversations conversations(worker, 1, 1, 1);
+  flow::TrackerPtr t = conversations.begin(meta(), {});
+  for (auto _ : state) {
+    t->inbound_sum->upload.add(1500);
+    t->user_sum->upload.add(1500);
+    t->outbound_sum->upload.add(1500);
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(count_upload);
+
+// The floor of the line above: one add to one place in memory, again and again.
+void count_one(benchmark::State& state) {
+  flow::TrafficSum sum;
+  flow::TrafficSum* where = &sum;
+  benchmark::DoNotOptimize(where);
+  for (auto _ : state) {
+    where->upload.add(1500);
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(count_one)->Name("count_upload/one_sum");
+
+void tcp_tracker_lifecycle(benchmark::State& state) {
+  rt::sim::World world(1);
+  rt::Worker& worker = world.add_worker();
+  rt::Worker::Enter enter(worker);
+  Conversations conversations(worker, 1, 1, 1);
+  const flow::FlowMeta m = meta();
+  for (auto _ : state) {
+    flow::TrackerPtr t = conversations.begin(m, {nullptr, "Match", ""});
+    t->count_upload(64);
+    t->count_download(64);
+    benchmark::DoNotOptimize(t.get());
+  }
+}
+BENCHMARK(tcp_tracker_lifecycle);
+
+}  // namespace
+}  // namespace culvert::stats
