@@ -68,7 +68,7 @@ class Builder {
   };
 
   bool count(uint64_t nodes, Position at);
-  bool attach(const Node* node);
+  bool attach(const Node* node, Position at);
   size_t add_anchor(std::string_view name, const Node* node, bool open);
   void raise(uint32_t height_of_child);
   void refuse_depth(Position at);

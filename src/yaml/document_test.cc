@@ -159,6 +159,7 @@ TEST(YamlDocument, Positions) {
   EXPECT_EQ(place(*root.find("list")->items()[2]->find("k")), "6:9");
   EXPECT_EQ(place(*root.find("empty")), "7:1");
   EXPECT_EQ(place(*root.entries()[5].key), "10:3");
+  EXPECT_EQ(place(*parsed("[x, a: b]")->root().items()[1]), "1:5");
 }
 
 TEST(YamlDocument, LineEndsTabsAndByteOrderMark) {
