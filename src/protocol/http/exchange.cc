@@ -49,7 +49,7 @@ Task<void> send_request(State& s) {
 }
 
 Task<Outcome> pass_response(State& s) {
-  HeadReader reader(*s.upstream.stream);
+  transport::HeadReader reader(*s.upstream.stream);
   for (;;) {
     const Result<Bytes> raw = co_await reader.read(idle_limit());
     HttpHead head;

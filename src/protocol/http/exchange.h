@@ -6,7 +6,7 @@
 
 #include "flow/inbound.h"
 #include "flow/stream.h"
-#include "protocol/http/head_reader.h"
+#include "transport/http1/head_reader.h"
 #include "wire/http1.h"
 
 namespace culvert::protocol::http {

@@ -4,8 +4,8 @@
 
 #include "base/log.h"
 #include "protocol/http/exchange.h"
-#include "protocol/http/head_reader.h"
 #include "rt/worker.h"
+#include "transport/http1/head_reader.h"
 #include "wire/base64.h"
 #include "wire/http1.h"
 
@@ -236,7 +236,7 @@ class Session {
   const flow::AcceptInfo& info_;
   flow::FlowSink& sink_;
   const flow::Authenticator& users_;
-  HeadReader reader_;
+  transport::HeadReader reader_;
   std::optional<flow::Upstream> upstream_;
   std::string upstream_key_;
   uint32_t upstream_user_ = flow::kNoUser;

@@ -6,7 +6,7 @@
 #include "flow/stream.h"
 #include "wire/http1.h"
 
-namespace culvert::protocol::http {
+namespace culvert::transport {
 
 class HeadReader {
  public:
@@ -27,4 +27,4 @@ class HeadReader {
   wire::HttpError error_ = wire::HttpError::kNone;
 };
 
-}  // namespace culvert::protocol::http
+}  // namespace culvert::transport

@@ -1,8 +1,8 @@
-#include "protocol/http/head_reader.h"
+#include "transport/http1/head_reader.h"
 
 #include <algorithm>
 
-namespace culvert::protocol::http {
+namespace culvert::transport {
 
 flow::Task<Result<Bytes>> HeadReader::read(TimePoint deadline) {
   head_.clear();
@@ -38,4 +38,4 @@ flow::Task<Result<Bytes>> HeadReader::read(TimePoint deadline) {
   }
 }
 
-}  // namespace culvert::protocol::http
+}  // namespace culvert::transport
