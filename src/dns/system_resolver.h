@@ -1,11 +1,11 @@
-// SystemResolver: names to addresses with the system's own configuration: /etc/hosts first, then the
-// servers of /etc/resolv.conf over UDP, over TCP when an answer is truncated. Our own code throughout:
-// nothing blocks, and every query obeys its flow's deadline.
+// SystemResolver: names to addresses with the system's own configuration: /etc/hosts first, then
+// the servers of /etc/resolv.conf over UDP, over TCP when an answer is truncated. Our own code
+// throughout: nothing blocks, and every query obeys its flow's deadline.
 //
 // Each UDP query leaves from a socket of its own, so from a fresh random port; id, server, port and
-// question of an answer are checked. Both files are read again when they changed, looked at once every
-// kFileCheck at most. Answers are cached, kCacheSize of them at most, no longer than their TTL.
-// Queries for one name that are under way on one worker are shared.
+// question of an answer are checked. Both files are read again when they changed, looked at once
+// every kFileCheck at most. Answers are cached, kCacheSize of them at most, no longer than their
+// TTL.
 //
 // One object serves all workers; what it shares is behind a mutex that is held for a look-up in
 // memory only. resolve() runs on the calling worker.

@@ -1,5 +1,5 @@
-// relay_32k: a source twin copies 32 KiB into a pooled buffer, the relay offers it to a sink twin that
-// counts and drops; in the second row the sink copies it out, as a socket would.
+// relay_32k: a source twin copies 32 KiB into a pooled buffer, the relay offers it to a sink twin
+// that counts and drops; in the second row the sink copies it out, as a socket would.
 #include <benchmark/benchmark.h>
 
 #include <cstring>

@@ -189,6 +189,21 @@ class Signal {
   bool raised_ = false;
 };
 
+// co_await CurrentScope() -> Scope*: the coroutine's own scope, so that a child of it can be made.
+class CurrentScope {
+ public:
+  bool await_ready() const { return false; }
+  template <class P>
+  bool await_suspend(std::coroutine_handle<P> handle) {
+    scope_ = handle.promise().scope;
+    return false;
+  }
+  Scope* await_resume() const { return scope_; }
+
+ private:
+  Scope* scope_ = nullptr;
+};
+
 // Writes all of `data`, which stays valid until the task ends.
 Task<Status> write_all(Stream& stream, Bytes data, TimePoint deadline);
 // Waits until the stream is open; its error otherwise.

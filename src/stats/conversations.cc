@@ -9,8 +9,8 @@
 namespace culvert::stats {
 
 struct Conversations::Conversation : flow::FlowTracker, ListNode {
-  Conversation(Conversations& o, const flow::FlowMeta& m, const FlowLabels& l, FlowId i, TimePoint t,
-               uint32_t size)
+  Conversation(Conversations& o, const flow::FlowMeta& m, const FlowLabels& l, FlowId i,
+               TimePoint t, uint32_t size)
       : FlowTracker(m), owner(&o), id(i), start(t), labels(l), block_size(size) {}
   Conversations* owner;
   FlowId id;
@@ -41,9 +41,8 @@ Conversations::~Conversations() {
 flow::TrackerPtr Conversations::begin(const flow::FlowMeta& meta, const FlowLabels& labels) {
   const size_t payload = std::min(labels.rule_payload.size(), kMaxPayload);
   const size_t size = sizeof(Conversation) + meta.host_length + payload;
-  auto* c = new (worker_.frames().allocate(size))
-      Conversation(*this, meta, labels, {id_high_, next_id_++}, worker_.now(),
-                   static_cast<uint32_t>(size));
+  auto* c = new (worker_.frames().allocate(size)) Conversation(
+      *this, meta, labels, {id_high_, next_id_++}, worker_.now(), static_cast<uint32_t>(size));
   char* text = reinterpret_cast<char*>(c + 1);
   if (meta.host_length != 0) {
     std::memcpy(text, meta.host, meta.host_length);

@@ -62,18 +62,6 @@ Task<Status> run_race(Race& race, AddressList addresses, uint16_t port, rt::Conn
   co_return Status();
 }
 
-// A coroutine's own scope, so that what it spawns is cancelled with it.
-struct CurrentScope {
-  rt::Scope* scope = nullptr;
-  bool await_ready() const { return false; }
-  template <class P>
-  bool await_suspend(std::coroutine_handle<P> handle) {
-    scope = handle.promise().scope;
-    return false;
-  }
-  rt::Scope* await_resume() const { return scope; }
-};
-
 }  // namespace
 
 AddressList interleave(const AddressList& addresses) {
@@ -103,7 +91,7 @@ Task<Result<StreamPtr>> dial_any(AddressList addresses, uint16_t port, rt::Conne
   if (addresses.size == 1) {
     co_return co_await dial_one(Endpoint(addresses.items[0], port), options, deadline);
   }
-  rt::Scope* outer = co_await CurrentScope();
+  rt::Scope* outer = co_await rt::CurrentScope();
   Race race(outer);
   const Status outcome = co_await run_race(race, interleave(addresses), port, options, deadline);
   race.scope.cancel();

@@ -1,0 +1,267 @@
+#include "protocol/http/inbound.h"
+
+#include <optional>
+
+#include "base/log.h"
+#include "protocol/http/exchange.h"
+#include "rt/worker.h"
+#include "transport/http1/head_reader.h"
+#include "wire/base64.h"
+#include "wire/http1.h"
+
+namespace culvert::protocol::http {
+namespace {
+
+using flow::StreamPtr;
+using rt::Task;
+using wire::HttpError;
+using wire::HttpHead;
+
+// How long a kept-alive connection may wait for its next request.
+constexpr Duration kKeepAliveIdle = std::chrono::seconds(60);
+// A client may take this long to take a short answer.
+constexpr Duration kReplyTime = std::chrono::seconds(5);
+
+int status_for(const Error& error) {
+  switch (error.code) {
+    case Errc::kRejected:
+      return 403;
+    case Errc::kTimedOut:
+      return 504;
+    case Errc::kBadMessage:
+      return 400;
+    default:
+      return 502;
+  }
+}
+
+class Session {
+ public:
+  Session(StreamPtr stream, const flow::AcceptInfo& info, flow::FlowSink& sink,
+          const flow::Authenticator& users)
+      : stream_(std::move(stream)), info_(info), sink_(sink), users_(users), reader_(*stream_) {}
+
+  Task<void> run() {
+    TimePoint deadline = info_.deadline;
+    for (bool first = true;; first = false) {
+      const Result<Bytes> raw = co_await reader_.read(deadline);
+      if (!raw.ok()) {
+        // Leaving between requests, or saying nothing at all, is nobody's fault.
+        const bool quiet = reader_.idle() && raw.code() != Errc::kTimedOut;
+        if (!quiet && raw.code() != Errc::kCancelled && (first || !reader_.idle())) {
+          CULVERT_LOG_SAMPLED(kWarning, "[HTTP] {}: no request: {}", info_.source.to_string(),
+                              describe(raw.code()));
+        }
+        co_return;
+      }
+      HttpHead head;
+      HttpError error = reader_.error();
+      if (error == HttpError::kNone) error = wire::parse_request_head(*raw, head);
+      if (error != HttpError::kNone) {
+        co_await refuse(static_cast<int>(error));
+        co_return;
+      }
+      const bool more = co_await serve(head);
+      if (!more) co_return;
+      deadline = rt::Worker::here().now() + kKeepAliveIdle;
+    }
+  }
+
+ private:
+  // False when the connection is over or was handed on.
+  Task<bool> serve(const HttpHead& head) {
+    uint32_t user = flow::kNoUser;
+    if (!authorize(head, user)) {
+      // The body, if any, was not asked for: only a request without one leaves the connection
+      // usable.
+      const wire::BodyFraming body = wire::request_framing(head);
+      const bool keep = wire::keeps_alive(head) && body.error == HttpError::kNone &&
+                        body.kind == wire::BodyFraming::Kind::kNone;
+      co_return co_await answer(407, "Proxy-Authenticate: Basic realm=\"culvert\"\r\n", keep);
+    }
+    if (head.method == "CONNECT") {
+      co_await tunnel(head, user);
+      co_return false;
+    }
+    const auto target = wire::parse_absolute_target(head.target);
+    if (!target || target->https) {
+      // Origin form is for servers, and https needs a tunnel.
+      co_await refuse(400);
+      co_return false;
+    }
+    co_return co_await forward(head, *target, user);
+  }
+
+  bool authorize(const HttpHead& head, uint32_t& user) const {
+    const wire::HttpField* field = head.find("proxy-authorization");
+    if (field != nullptr && field->value.size() > 6 &&
+        wire::equal_ignoring_case(field->value.substr(0, 6), "basic ")) {
+      const auto pair = wire::decode_base64(field->value.substr(6));
+      const size_t colon = pair ? pair->find(':') : std::string::npos;
+      if (colon != std::string::npos) {
+        const std::string_view text(*pair);
+        if (const auto id = users_.check(text.substr(0, colon), text.substr(colon + 1))) {
+          user = *id;
+          return true;
+        }
+      }
+    }
+    return !users_.required(info_.source.ip);
+  }
+
+  flow::FlowMeta meta_of(const wire::Authority& to, uint16_t port, flow::InboundType type,
+                         uint32_t user) const {
+    flow::FlowMeta meta;
+    meta.source = info_.source;
+    meta.destination.port = port;
+    meta.set_host(to.host);
+    meta.inbound_type = type;
+    meta.inbound_port = info_.inbound_port;
+    meta.inbound_index = info_.inbound_index;
+    meta.user = user;
+    return meta;
+  }
+
+  Task<void> tunnel(const HttpHead& head, uint32_t user) {
+    const auto to = wire::parse_authority(head.target);
+    const wire::BodyFraming body = wire::request_framing(head);
+    if (!to || !to->port || body.error != HttpError::kNone) {
+      co_await refuse(400);
+      co_return;
+    }
+    flow::FlowMeta meta = meta_of(*to, *to->port, flow::InboundType::kHttps, user);
+    Result<flow::Upstream> upstream = co_await sink_.open(meta);
+    if (!upstream.ok()) {
+      if (upstream.code() == Errc::kRejected && upstream.error().retry) co_return;
+      co_await refuse(status_for(upstream.error()));
+      co_return;
+    }
+    static constexpr std::string_view kEstablished = "HTTP/1.1 200 Connection established\r\n\r\n";
+    const TimePoint soon = rt::Worker::here().now() + kReplyTime;
+    const Status written = co_await rt::write_all(*stream_, as_bytes(kEstablished), soon);
+    if (!written.ok()) co_return;
+    reader_.forget();
+    sink_.relay(std::move(stream_), *std::move(upstream));
+  }
+
+  Task<bool> forward(const HttpHead& head, const wire::AbsoluteTarget& target, uint32_t user) {
+    ExchangeRequest request;
+    request.body = wire::request_framing(head);
+    if (request.body.error != HttpError::kNone) {
+      co_await refuse(static_cast<int>(request.body.error));
+      co_return false;
+    }
+    request.head = rewrite_request(head, target);
+    request.is_head = head.method == "HEAD";
+    request.keep_alive = wire::keeps_alive(head);
+    request.upgrade = asks_upgrade(head);
+    request.minor = head.minor;
+    const std::string key(target.authority);
+    const uint16_t port = target.to.port.value_or(80);
+
+    // One upstream is kept while requests go to the same place for the same user. A kept one may
+    // have been closed meanwhile: a request without a body is then sent once more on a new one.
+    const bool body = request.body.kind != wire::BodyFraming::Kind::kNone;
+    for (bool reused = upstream_ && key == upstream_key_ && user == upstream_user_;;
+         reused = false) {
+      if (!reused) {
+        upstream_.reset();
+        flow::FlowMeta meta = meta_of(target.to, port, flow::InboundType::kHttp, user);
+        Result<flow::Upstream> opened = co_await sink_.open(meta);
+        if (!opened.ok()) {
+          if (opened.code() == Errc::kRejected && opened.error().retry) co_return false;
+          co_return co_await answer(status_for(opened.error()), "", request.keep_alive && !body);
+        }
+        upstream_ = *std::move(opened);
+        upstream_key_ = key;
+        upstream_user_ = user;
+      }
+      const Outcome outcome = co_await run_exchange(*stream_, *upstream_, request);
+      switch (outcome) {
+        case Outcome::kReusable:
+          co_return true;
+        case Outcome::kClientOnly:
+          upstream_.reset();
+          co_return true;
+        case Outcome::kFinished:
+          upstream_.reset();
+          stream_->close();
+          co_return false;
+        case Outcome::kUpgraded:
+          reader_.forget();
+          sink_.relay(std::move(stream_), *std::move(upstream_));
+          co_return false;
+        case Outcome::kNoAnswer:
+          if (reused && !body) continue;
+          upstream_.reset();
+          co_return co_await answer(502, "", request.keep_alive && !body);
+        case Outcome::kBroken:
+          // The client must see that what it has is not all.
+          upstream_->stream->abort();
+          upstream_.reset();
+          stream_->abort();
+          co_return false;
+      }
+    }
+  }
+
+  Task<bool> answer(int status, std::string_view fields, bool keep_alive) {
+    const std::string text =
+        wire::serialize_response(status, fields, wire::reason_phrase(status), keep_alive);
+    const TimePoint soon = rt::Worker::here().now() + kReplyTime;
+    const Status written = co_await rt::write_all(*stream_, as_bytes(text), soon);
+    if (!keep_alive || !written.ok()) co_await finish();
+    co_return keep_alive&& written.ok();
+  }
+  Task<void> refuse(int status) {
+    const bool more = co_await answer(status, "", false);
+    (void)more;
+  }
+  // Unread bytes would turn the close into a reset that can overtake the answer: they are taken
+  // first, as far as they have arrived.
+  Task<void> finish() {
+    const Status shut = stream_->shutdown_write();
+    const TimePoint soon = rt::Worker::here().now() + std::chrono::seconds(1);
+    for (size_t taken = 0; shut.ok() && taken < kLinger;) {
+      const Result<MutableBytes> bytes = co_await rt::read_some(*stream_, soon);
+      if (!bytes.ok()) break;
+      taken += bytes->size();
+      stream_->consume(bytes->size());
+    }
+    stream_->close();
+  }
+
+  static constexpr size_t kLinger = 256 << 10;
+  StreamPtr stream_;
+  const flow::AcceptInfo& info_;
+  flow::FlowSink& sink_;
+  const flow::Authenticator& users_;
+  transport::HeadReader reader_;
+  std::optional<flow::Upstream> upstream_;
+  std::string upstream_key_;
+  uint32_t upstream_user_ = flow::kNoUser;
+};
+
+class HttpInbound final : public flow::Inbound {
+ public:
+  explicit HttpInbound(const flow::Authenticator& users) : users_(users) {}
+  Task<void> serve(StreamPtr stream, flow::AcceptInfo info, flow::FlowSink& sink) override {
+    Session session(std::move(stream), info, sink, users_);
+    co_await session.run();
+  }
+
+ private:
+  const flow::Authenticator& users_;
+};
+
+}  // namespace
+
+std::unique_ptr<flow::Inbound> make_inbound(const flow::BuildContext& context) {
+  return std::make_unique<HttpInbound>(*context.authenticator);
+}
+
+void register_protocol(flow::Registry& registry) {
+  registry.add(flow::InboundKind{"http", &make_inbound});
+}
+
+}  // namespace culvert::protocol::http

@@ -1,0 +1,205 @@
+#include "wire/websocket.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "crypto/sha1.h"
+#include "wire/base64.h"
+
+namespace culvert::wire {
+
+Parse parse_ws_header(Bytes in, WsHeader& out) {
+  if (in.empty()) return Parse::kNeedMore;
+  const uint8_t opcode = in[0] & 0x0f;
+  if ((in[0] & 0x70) != 0 || (opcode > 2 && opcode < 8) || opcode > 10) return Parse::kBad;
+  if (in.size() < 2) return Parse::kNeedMore;
+  out.fin = (in[0] & 0x80) != 0;
+  out.opcode = static_cast<WsOpcode>(opcode);
+  out.masked = (in[1] & 0x80) != 0;
+  const uint8_t short_length = in[1] & 0x7f;
+  if (opcode >= 8 && (!out.fin || short_length > 125)) return Parse::kBad;
+  const size_t length_size = short_length == 126 ? 2 : short_length == 127 ? 8 : 0;
+  out.size = 2 + length_size + (out.masked ? 4 : 0);
+  if (in.size() < out.size) return Parse::kNeedMore;
+  out.length = short_length;
+  if (length_size == 2) {
+    out.length = load_be16(in.data() + 2);
+    if (out.length < 126) return Parse::kBad;
+  } else if (length_size == 8) {
+    out.length = load_be64(in.data() + 2);
+    if (out.length < 65536 || out.length >> 63 != 0) return Parse::kBad;
+  }
+  if (out.masked) std::memcpy(out.mask.data(), in.data() + out.size - 4, 4);
+  return Parse::kDone;
+}
+
+size_t serialize_ws_header(const WsHeader& header, std::array<uint8_t, kMaxWsHeader>& out) {
+  ByteWriter w(out);
+  w.u8(static_cast<uint8_t>((header.fin ? 0x80 : 0) | static_cast<uint8_t>(header.opcode)));
+  const uint8_t mask_bit = header.masked ? 0x80 : 0;
+  if (header.length < 126) {
+    w.u8(static_cast<uint8_t>(mask_bit | header.length));
+  } else if (header.length < 65536) {
+    w.u8(mask_bit | 126);
+    w.be16(static_cast<uint16_t>(header.length));
+  } else {
+    w.u8(mask_bit | 127);
+    w.be64(header.length);
+  }
+  if (header.masked) w.put(header.mask);
+  return w.size();
+}
+
+void apply_ws_mask(MutableBytes data, const std::array<uint8_t, 4>& mask, size_t offset) {
+  uint8_t turned[4];
+  for (size_t i = 0; i < 4; ++i) turned[i] = mask[(offset + i) & 3];
+  uint64_t word;
+  std::memcpy(&word, turned, 4);
+  std::memcpy(reinterpret_cast<uint8_t*>(&word) + 4, turned, 4);
+  uint8_t* p = data.data();
+  size_t n = data.size();
+  // Four words at a time: the compiler makes vectors of it.
+  for (; n >= 32; n -= 32, p += 32) {
+    uint64_t w[4];
+    std::memcpy(w, p, 32);
+    for (uint64_t& x : w) x ^= word;
+    std::memcpy(p, w, 32);
+  }
+  for (size_t i = 0; i < n; ++i) p[i] ^= turned[i & 3];
+}
+
+WsReader::Event WsReader::fail(uint16_t code) {
+  close_code_ = code;
+  return Event::kFailed;
+}
+
+WsReader::Event WsReader::next(MutableBytes bytes, size_t& used) {
+  used = 0;
+  if (close_code_ != 0) return Event::kFailed;
+  if (!in_payload_) {
+    while (true) {
+      const Parse parsed = parse_ws_header(as_bytes(header_bytes_), header_);
+      if (parsed == Parse::kDone) break;
+      if (parsed != Parse::kNeedMore) return fail(kWsProtocolError);
+      if (used == bytes.size()) return Event::kNeedMore;
+      header_bytes_ += static_cast<char>(bytes[used++]);
+    }
+    header_bytes_.clear();
+    if (!header_.masked) return fail(kWsProtocolError);
+    const bool control = static_cast<uint8_t>(header_.opcode) >= 8;
+    if (!control) {
+      // Fragments: the first names the kind, the rest continue it.
+      if ((header_.opcode == WsOpcode::kContinuation) != in_message_) return fail(kWsProtocolError);
+      if (!in_message_) {
+        data_.clear();
+        text_ = header_.opcode == WsOpcode::kText;
+        in_message_ = true;
+      }
+      if (header_.length > limit_ - data_.size()) return fail(kWsTooBig);
+    } else {
+      control_.clear();
+    }
+    in_payload_ = true;
+    read_ = 0;
+  }
+  std::string& into = static_cast<uint8_t>(header_.opcode) >= 8 ? control_ : data_;
+  const size_t n =
+      static_cast<size_t>(std::min<uint64_t>(header_.length - read_, bytes.size() - used));
+  const MutableBytes part = bytes.subspan(used, n);
+  apply_ws_mask(part, header_.mask, static_cast<size_t>(read_ & 3));
+  into.append(as_text(part));
+  read_ += n;
+  used += n;
+  if (read_ < header_.length) return Event::kNeedMore;
+  in_payload_ = false;
+  return finish_frame();
+}
+
+WsReader::Event WsReader::finish_frame() {
+  switch (header_.opcode) {
+    case WsOpcode::kPing:
+      shown_.swap(control_);
+      return Event::kPing;
+    case WsOpcode::kPong:
+      shown_.swap(control_);
+      return Event::kPong;
+    case WsOpcode::kClose: {
+      if (control_.size() == 1) return fail(kWsProtocolError);
+      if (control_.empty()) {
+        close_code_ = kWsNormal;
+        return Event::kClose;
+      }
+      const uint16_t code = load_be16(reinterpret_cast<const uint8_t*>(control_.data()));
+      const bool valid =
+          (code >= 1000 && code <= 1014 && code != 1004 && code != 1005 && code != 1006) ||
+          (code >= 3000 && code <= 4999);
+      if (!valid) return fail(kWsProtocolError);
+      if (!is_utf8(std::string_view(control_).substr(2))) return fail(kWsBadPayload);
+      close_code_ = code;
+      return Event::kClose;
+    }
+    default:
+      break;
+  }
+  if (!header_.fin) return Event::kNeedMore;
+  in_message_ = false;
+  if (text_ && !is_utf8(data_)) return fail(kWsBadPayload);
+  shown_.swap(data_);
+  return Event::kMessage;
+}
+
+bool is_utf8(std::string_view text) {
+  // RFC 3629.
+  size_t i = 0;
+  auto at = [&](size_t k) { return static_cast<unsigned char>(text[k]); };
+  while (i < text.size()) {
+    const unsigned char c = at(i);
+    size_t n;
+    unsigned char least = 0x80, most = 0xbf;  // of the second byte
+    if (c < 0x80) {
+      ++i;
+      continue;
+    }
+    if (c >= 0xc2 && c <= 0xdf) {
+      n = 2;
+    } else if (c >= 0xe0 && c <= 0xef) {
+      n = 3;
+      if (c == 0xe0) least = 0xa0;
+      if (c == 0xed) most = 0x9f;
+    } else if (c >= 0xf0 && c <= 0xf4) {
+      n = 4;
+      if (c == 0xf0) least = 0x90;
+      if (c == 0xf4) most = 0x8f;
+    } else {
+      return false;
+    }
+    if (text.size() - i < n || at(i + 1) < least || at(i + 1) > most) return false;
+    for (size_t k = 2; k < n; ++k) {
+      if ((at(i + k) & 0xc0) != 0x80) return false;
+    }
+    i += n;
+  }
+  return true;
+}
+
+std::string ws_accept(std::string_view key) {
+  std::string text(key);
+  text += "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+  return encode_base64(crypto::sha1(as_bytes(text)));
+}
+
+bool is_ws_upgrade(const HttpHead& head, std::string_view& key) {
+  if (head.method != "GET" || head.minor < 1 || !head.has_token("connection", "upgrade") ||
+      !head.has_token("upgrade", "websocket")) {
+    return false;
+  }
+  const HttpField* version = head.find("sec-websocket-version");
+  const HttpField* k = head.find("sec-websocket-key");
+  if (version == nullptr || version->value != "13" || k == nullptr) return false;
+  const auto raw = decode_base64(k->value);
+  if (!raw || raw->size() != 16) return false;
+  key = k->value;
+  return true;
+}
+
+}  // namespace culvert::wire
