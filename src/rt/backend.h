@@ -24,12 +24,12 @@ struct ListenOptions {
   bool reuse_port = true;  // one socket per worker on the same endpoint
   bool v6_only = false;    // an IPv6 wildcard also takes IPv4 unless set
   int backlog = 4096;
-  KeepAlive keep_alive;  // of accepted connections
+  KeepAlive keep_alive = {};  // of accepted connections
 };
 
 struct ConnectOptions {
   bool no_delay = true;
-  KeepAlive keep_alive;
+  KeepAlive keep_alive = {};
 };
 
 // Closes handles that are not descriptors of the kernel (the simulated network's).
