@@ -51,7 +51,7 @@ void Builder::refuse_depth(Position at) {
   error(at, format("more than {} collections inside one another", limits_.depth));
 }
 
-bool Builder::attach(const Node* node) {
+bool Builder::attach(const Node* node, Position at) {
   if (frames_.empty()) {
     root_ = node;
     return true;
@@ -61,6 +61,14 @@ bool Builder::attach(const Node* node) {
   if (is_key && (node->is_sequence() || node->is_mapping())) {
     error(position_of(*node), "a list or mapping as a key; keys are plain or quoted text");
     return false;
+  }
+  // libfyaml reports the mapping of `[a: b]` behind its key.
+  if (is_key && pending_.size() == frame.first) {
+    Node& mapping = *frame.node;
+    if (std::pair(at.line, at.column) < std::pair(mapping.line(), mapping.column())) {
+      mapping.line_ = at.line;
+      mapping.column_ = std::min(at.column, Node::kMaxColumn);
+    }
   }
   pending_.push_back(node);
   return true;
@@ -78,7 +86,7 @@ bool Builder::scalar(std::string_view text, bool plain, std::string_view anchor,
   Node* node = arena_.make<Node>(kind, text, plain, at.line, at.column);
   if (!anchor.empty()) node->anchor_ = 1;
   add_anchor(anchor, node, false);
-  return attach(node);
+  return attach(node, at);
 }
 
 bool Builder::begin(Kind kind, std::string_view anchor, Position at) {
@@ -90,7 +98,7 @@ bool Builder::begin(Kind kind, std::string_view anchor, Position at) {
   if (!count(1, at)) return false;
   Node* node = arena_.make<Node>(kind, at.line, at.column);
   if (!anchor.empty()) node->anchor_ = 1;
-  if (!attach(node)) return false;
+  if (!attach(node, at)) return false;
   frames_.push_back({node, pending_.size(), add_anchor(anchor, node, true), before});
   return true;
 }
@@ -112,7 +120,7 @@ bool Builder::alias(std::string_view name, Position at) {
     return false;
   }
   raise(anchor.height);
-  return count(anchor.nodes, at) && attach(anchor.node);
+  return count(anchor.nodes, at) && attach(anchor.node, at);
 }
 
 bool Builder::end() {

@@ -35,6 +35,10 @@ class Builder {
   // Where to report a node with no text, which has no place of its own; `after` is what precedes
   // it.
   [[nodiscard]] Position empty_position(Position after) const;
+  // Column of the innermost collection, from 0.
+  [[nodiscard]] uint32_t block_indent() const {
+    return frames_.empty() ? 0 : frames_.back().node->column() - 1;
+  }
   void error(Position at, std::string found);
   // nullptr before the document is complete.
   [[nodiscard]] const Node* root() const { return frames_.empty() ? root_ : nullptr; }
@@ -64,7 +68,7 @@ class Builder {
   };
 
   bool count(uint64_t nodes, Position at);
-  bool attach(const Node* node);
+  bool attach(const Node* node, Position at);
   size_t add_anchor(std::string_view name, const Node* node, bool open);
   void raise(uint32_t height_of_child);
   void refuse_depth(Position at);

@@ -2,11 +2,14 @@
 
 #include <libfyaml.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/format.h"
 #include "base/log.h"
+#include "yaml/block_scalar.h"
 #include "yaml/builder.h"
+#include "yaml/flow_scalar.h"
 #include "yaml/scan.h"
 
 namespace culvert::yaml {
@@ -19,6 +22,12 @@ std::string_view text_of(fy_token* token) {
   size_t size = 0;
   const char* text = fy_token_get_text(token, &size);
   return text == nullptr ? std::string_view() : std::string_view(text, size);
+}
+
+// The end of a token in the text.
+size_t end_of(fy_token* token) {
+  const fy_mark* mark = token == nullptr ? nullptr : fy_token_end_mark(token);
+  return mark == nullptr ? 0 : mark->input_pos;
 }
 
 bool is_string_tag(std::string_view tag) {
@@ -118,20 +127,52 @@ class EventParser {
     const fy_scalar_style style = fy_token_scalar_style(token);
     const bool in_quotes = style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
     if (in_quotes && at.column > 1) --at.column;  // the mark is behind the opening quote
+    const fy_mark* from = fy_token_start_mark(token);
+    const fy_mark* to = fy_token_end_mark(token);
+    std::optional<std::string_view> text;
+    if (from != nullptr && to != nullptr && from->input_pos <= to->input_pos &&
+        to->input_pos <= text_.size()) {
+      const std::string_view raw = text_.substr(from->input_pos, to->input_pos - from->input_pos);
+      if (style == FYSS_LITERAL || style == FYSS_FOLDED) {
+        const size_t properties = std::max(end_of(event.scalar.anchor), end_of(event.scalar.tag));
+        text = block_text(raw, std::max(last_end_, properties), builder.block_indent(), arena);
+      } else {
+        text = flow_text(raw, style, arena);
+      }
+      last_end_ = to->input_pos;
+    }
+    if (!text) {
+      builder.error(at, "not valid YAML: a scalar with an escape or form that has no meaning");
+      return false;
+    }
     const bool plain = style == FYSS_PLAIN && !is_string_tag(tag);
-    return builder.scalar(keep(token, arena), plain, anchor, at);
+    return builder.scalar(*text, plain, anchor, at);
   }
 
-  // The token's text where it stands in the file, or a copy when it reads otherwise there.
-  std::string_view keep(fy_token* token, Arena& arena) const {
-    const std::string_view text = text_of(token);
-    if (const fy_mark* mark = fy_token_start_mark(token); mark != nullptr) {
-      const size_t from = mark->input_pos;
-      if (from <= text_.size() && text_.substr(from, text.size()) == text) {
-        return text_.substr(from, text.size());
-      }
-    }
-    return arena.copy(text);
+  // The scalar where it stands in the file, or a copy when it reads otherwise there.
+  std::optional<std::string_view> flow_text(std::string_view raw, fy_scalar_style style,
+                                            Arena& arena) {
+    const FlowStyle flow = style == FYSS_SINGLE_QUOTED   ? FlowStyle::kSingleQuoted
+                           : style == FYSS_DOUBLE_QUOTED ? FlowStyle::kDoubleQuoted
+                                                         : FlowStyle::kPlain;
+    if (is_literal(raw, flow)) return raw;
+    if (!decode_flow_scalar(raw, flow, scratch_)) return std::nullopt;
+    return arena.copy(scratch_);
+  }
+
+  // `header_from`: the header stands behind it, on the line before `raw`.
+  std::optional<std::string_view> block_text(std::string_view raw, size_t header_from,
+                                             uint32_t parent_indent, Arena& arena) {
+    std::string_view before = text_.substr(0, static_cast<size_t>(raw.data() - text_.data()));
+    if (before.ends_with('\n')) before.remove_suffix(1);
+    if (before.ends_with('\r')) before.remove_suffix(1);
+    const size_t line = before.find_last_of("\n\r") + 1;  // npos + 1 is 0
+    header_from = std::max(header_from, line);
+    if (header_from > before.size()) return std::nullopt;
+    const auto header = parse_block_header(before.substr(header_from));
+    if (!header) return std::nullopt;
+    decode_block_scalar(raw, *header, parent_indent, scratch_);
+    return arena.copy(scratch_);
   }
 
   void report(Builder& builder) {
@@ -154,6 +195,8 @@ class EventParser {
   }
 
   std::string_view text_;
+  std::string scratch_;
+  size_t last_end_ = 0;  // of the scalar before
   fy_diag* diag_ = nullptr;
   fy_parser* parser_ = nullptr;
   Position last_;

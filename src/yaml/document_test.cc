@@ -87,6 +87,32 @@ TEST(YamlDocument, ReadsEveryStyle) {
             "{v6: 2001:db8::1, r: [DOMAIN-SUFFIX, a], w: +.lan}");
 }
 
+TEST(YamlDocument, ScalarsOfManyParts) {
+  std::string twice, once, lines, text;
+  for (int i = 0; i < 1000; ++i) {
+    twice += "''";
+    once += "'";
+    lines += "  line\n\n";
+    text += "line\n\n";
+  }
+  const auto document = parsed("a: 'x" + twice + "'\nb: \"" + twice + "\"\nc: |\n" + lines);
+  EXPECT_EQ(document->root().find("a")->text(), "x" + once);
+  EXPECT_EQ(document->root().find("b")->text(), twice);
+  EXPECT_EQ(document->root().find("c")->text(), text.substr(0, text.size() - 1));
+}
+
+TEST(YamlDocument, BlockScalars) {
+  EXPECT_EQ(tree("a: | # a > b\n  x\n\n# c\nb: >-\n  l # n\n  m\n # k\nc: &p !!str |2-\n    q\n"
+                 "d:\n  >+\n  z\n\ne: |\n"),
+            "{a: \"x\n\", b: \"l # n m\", c: \"  q\", d: \"z\n\n\", e: \"\"}");
+  EXPECT_EQ(tree("- a # x | y\n- |\n  b\n- - &p|q |-\n    c\n  - >\n    d\n    e\n- {a: '|'}\n- "
+                 "|+\n\n"),
+            "[a, \"b\n\", [\"c\", \"d e\n\"], {a: \"|\"}, \"\n\"]");
+  EXPECT_EQ(tree("--- >\n one\n two\n"), "\"one two\n\"");
+  EXPECT_EQ(tree("a: |\r\n  k\r\n  l"), "{a: \"k\nl\"}");
+  EXPECT_EQ(tree("m:\n  &x a: |2\n     q\n  b: 1\n"), "{m: {a: \" q\n\", b: 1}}");
+}
+
 TEST(YamlDocument, EmptyIsNull) {
   for (const char* text :
        {"", "\n\n", "# only\n", "---\n", "---\n# c\n...\n", "\xEF\xBB\xBF", "~"}) {
@@ -133,6 +159,7 @@ TEST(YamlDocument, Positions) {
   EXPECT_EQ(place(*root.find("list")->items()[2]->find("k")), "6:9");
   EXPECT_EQ(place(*root.find("empty")), "7:1");
   EXPECT_EQ(place(*root.entries()[5].key), "10:3");
+  EXPECT_EQ(place(*parsed("[x, a: b]")->root().items()[1]), "1:5");
 }
 
 TEST(YamlDocument, LineEndsTabsAndByteOrderMark) {

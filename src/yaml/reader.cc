@@ -165,23 +165,10 @@ std::span<const Node* const> MapReader::list(std::string_view key, ListForm form
   return {};
 }
 
-std::vector<const Node*> MapReader::scalars(std::string_view key, ListForm form) {
-  const auto nodes = list(key, form);
-  std::vector<const Node*> out;
-  out.reserve(nodes.size());
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes[i]->is_scalar()) {
-      out.push_back(nodes[i]);
-    } else {
-      fail(*nodes[i], path_of(key, i), "text");
-    }
-  }
-  return out;
-}
-
 std::vector<std::string_view> MapReader::strings(std::string_view key, ListForm form) {
   std::vector<std::string_view> out;
-  for (const Node* node : scalars(key, form)) out.push_back(node->text());
+  each_scalar(
+      key, [&](const Node& node, size_t) { out.push_back(node.text()); }, form);
   return out;
 }
 
@@ -221,6 +208,10 @@ void MapReader::fail(const Node& at, std::string path, std::string expected) {
 void MapReader::fail_hidden(const Node& at, std::string path, std::string expected) {
   add(Severity::kError, at, std::move(path), at.is_scalar() ? "(not shown)" : describe(at),
       std::move(expected));
+}
+
+void MapReader::refuse(const Node& at, std::string path, std::string what) {
+  add(Severity::kError, at, std::move(path), std::move(what), {});
 }
 
 void MapReader::warn(const Node& at, std::string path, std::string what) {

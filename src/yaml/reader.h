@@ -79,8 +79,18 @@ class MapReader {
 
   // The nodes of a list, of any kind.
   std::span<const Node* const> list(std::string_view key, ListForm form = ListForm::kList);
-  // The scalars of a list; other elements are refused and left out.
-  std::vector<const Node*> scalars(std::string_view key, ListForm form = ListForm::kList);
+  // Calls visit(node, index) for the scalars of a list; other elements are refused and left out.
+  template <class Visit>
+  void each_scalar(std::string_view key, Visit visit, ListForm form = ListForm::kList) {
+    const auto nodes = list(key, form);
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i]->is_scalar()) {
+        visit(*nodes[i], i);
+      } else {
+        fail(*nodes[i], path_of(key, i), "text");
+      }
+    }
+  }
   std::vector<std::string_view> strings(std::string_view key, ListForm form = ListForm::kList);
   std::optional<MapReader> map(std::string_view key);
   // A reader over element `index` of the list at `key`; refuses one that is not a mapping.
@@ -92,6 +102,8 @@ class MapReader {
   void fail(const Node& at, std::string path, std::string expected);
   // For values that must not be shown.
   void fail_hidden(const Node& at, std::string path, std::string expected);
+  // An error or a warning in words of its own.
+  void refuse(const Node& at, std::string path, std::string what);
   void warn(const Node& at, std::string path, std::string what);
 
   // Warns once per key never asked for. At the root, keys that start with "x-" and keys whose value

@@ -1,0 +1,423 @@
+#include "config/settings.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "base/format.h"
+
+namespace culvert::config {
+namespace {
+
+using std::chrono::seconds;
+
+// Settings of a text that must load without a word.
+Settings loaded(std::string text) {
+  Diagnostics out;
+  auto settings = load_text("c.yaml", std::move(text), out);
+  EXPECT_TRUE(settings);
+  EXPECT_EQ(out.to_string(), "");
+  return settings ? *std::move(settings) : Settings();
+}
+
+// Diagnostics of a text that must be refused.
+std::string refusal(std::string text) {
+  Diagnostics out;
+  EXPECT_FALSE(load_text("c.yaml", std::move(text), out));
+  EXPECT_TRUE(out.has_errors());
+  return out.to_string();
+}
+
+// Diagnostics of a text that must load.
+std::string warnings(std::string text) {
+  Diagnostics out;
+  EXPECT_TRUE(load_text("c.yaml", std::move(text), out)) << out.to_string();
+  return out.to_string();
+}
+
+TEST(ConfigSettings, Defaults) {
+  const Settings s = loaded("{}");
+  EXPECT_EQ(s.source_name, "c.yaml");
+  EXPECT_TRUE(s.listeners.empty());
+  EXPECT_TRUE(s.authentication.empty());
+  EXPECT_TRUE(s.lan_allowed_ips.empty());
+  EXPECT_EQ(s.mode, Mode::kRule);
+  EXPECT_EQ(s.log_level, log::Level::kInfo);
+  EXPECT_TRUE(s.ipv6);
+  EXPECT_FALSE(s.tcp_concurrent);
+  EXPECT_TRUE(s.keep_alive);
+  EXPECT_EQ(s.keep_alive_idle, seconds(15));
+  EXPECT_FALSE(s.external_controller);
+  EXPECT_EQ(s.cors_allow_origins, std::vector<std::string>{"*"});
+  EXPECT_TRUE(s.cors_allow_private_network);
+  EXPECT_EQ(s.workers, 0u);
+  EXPECT_EQ(s.buffer_budget, 0u);
+  EXPECT_EQ(s.handshake_timeout, seconds(10));
+}
+
+TEST(ConfigSettings, EveryKey) {
+  const Settings s = loaded(R"(
+port: 7890
+socks-port: "7891"
+mixed-port: 7892
+allow-lan: true
+bind-address: "*"
+authentication: ["ann:pa:ss", 'bob:', "eve:1"]
+skip-auth-prefixes: [127.0.0.1/8, ::1/128]
+lan-allowed-ips:
+  - 192.0.2.0/24
+lan-disallowed-ips: [192.0.2.9]
+mode: Direct
+log-level: WARNING
+ipv6: false
+tcp-concurrent: true
+keep-alive-idle: 60
+keep-alive-interval: 0
+disable-keep-alive: true
+external-controller: '[::1]:9090'
+secret: 0123
+external-controller-cors: {allow-origins: ["https://ui.example"], allow-private-network: false}
+rules:
+  - DOMAIN-SUFFIX,example.org,DIRECT
+  - "MATCH,REJECT"
+culvert: {workers: 2, buffer-budget: 32 MiB, handshake-timeout: 5}
+)");
+  ASSERT_EQ(s.listeners.size(), 3u);
+  EXPECT_EQ(s.listeners[0].name, "DEFAULT-HTTP");
+  EXPECT_EQ(s.listeners[0].type, ListenerType::kHttp);
+  EXPECT_EQ(s.listeners[0].listen.to_string(), "[::]:7890");
+  EXPECT_EQ(s.listeners[0].line, 2u);
+  EXPECT_EQ(s.listeners[0].column, 7u);
+  EXPECT_EQ(s.listeners[1].type, ListenerType::kSocks);
+  EXPECT_EQ(s.listeners[1].listen.port, 7891);
+  EXPECT_EQ(s.listeners[2].type, ListenerType::kMixed);
+  EXPECT_EQ(s.listeners[2].name, "DEFAULT-MIXED");
+  ASSERT_EQ(s.authentication.size(), 3u);
+  EXPECT_EQ(s.authentication[0].user, "ann");
+  EXPECT_EQ(s.authentication[0].password, "pa:ss");
+  EXPECT_EQ(s.authentication[1].password, "");
+  ASSERT_EQ(s.skip_auth_prefixes.size(), 2u);
+  EXPECT_EQ(s.skip_auth_prefixes[0].to_string(), "127.0.0.1/8");
+  EXPECT_EQ(s.lan_allowed_ips[0].to_string(), "192.0.2.0/24");
+  EXPECT_EQ(s.lan_disallowed_ips[0].length, 32);
+  EXPECT_EQ(s.mode, Mode::kDirect);
+  EXPECT_EQ(s.log_level, log::Level::kWarning);
+  EXPECT_FALSE(s.ipv6);
+  EXPECT_TRUE(s.tcp_concurrent);
+  EXPECT_FALSE(s.keep_alive);
+  EXPECT_EQ(s.keep_alive_idle, seconds(60));
+  EXPECT_EQ(s.keep_alive_interval, seconds(15));
+  ASSERT_TRUE(s.external_controller);
+  EXPECT_EQ(s.external_controller->to_string(), "[::1]:9090");
+  EXPECT_EQ(s.secret, "0123");
+  EXPECT_EQ(s.cors_allow_origins, std::vector<std::string>{"https://ui.example"});
+  EXPECT_FALSE(s.cors_allow_private_network);
+  ASSERT_EQ(s.rules.size(), 2u);
+  EXPECT_EQ(s.rules[1].text, "MATCH,REJECT");
+  EXPECT_EQ(s.rules[1].line, 24u);
+  EXPECT_EQ(s.rules[1].column, 5u);
+  EXPECT_EQ(s.workers, 2u);
+  EXPECT_EQ(s.buffer_budget, 32u << 20);
+  EXPECT_EQ(s.handshake_timeout, seconds(5));
+}
+
+TEST(ConfigSettings, ListenAddress) {
+  const auto address = [](const std::string& keys) {
+    return loaded("mixed-port: 1\n" + keys).listeners.at(0).listen.to_string();
+  };
+  EXPECT_EQ(address(""), "127.0.0.1:1");
+  EXPECT_EQ(address("bind-address: '*'\n"), "127.0.0.1:1");
+  EXPECT_EQ(address("allow-lan: false\nbind-address: 192.0.2.1\n"), "127.0.0.1:1");
+  EXPECT_EQ(address("allow-lan: true\n"), "[::]:1");
+  EXPECT_EQ(address("allow-lan: true\nbind-address: 192.0.2.1\n"), "192.0.2.1:1");
+  EXPECT_EQ(address("allow-lan: true\nbind-address: '[2001:db8::1]'\n"), "[2001:db8::1]:1");
+  EXPECT_EQ(address("allow-lan: true\nbind-address: 2001:db8::1\n"), "[2001:db8::1]:1");
+  EXPECT_EQ(refusal("mixed-port: 1\nallow-lan: true\nbind-address: eth0\n"),
+            "c.yaml:3:15: error: bind-address: found 'eth0', expected '*' or an IP address of this "
+            "host\n");
+}
+
+// K05.
+TEST(ConfigSettings, Ports) {
+  EXPECT_EQ(loaded("port: \"34874\"\n").listeners.at(0).listen.port, 34874);
+  EXPECT_TRUE(loaded("port: 0\nsocks-port: '0'\nmixed-port:\n").listeners.empty());
+  for (const char* bad : {"70000", "-1", "443.0", "443 ", "65536", "x", ""}) {
+    EXPECT_EQ(
+        refusal(format("mode: rule\nport: \"{}\"\n", bad)),
+        format("c.yaml:2:7: error: port: found '{}', expected a port from 1 to 65535, or 0 for "
+               "off\n",
+               bad));
+  }
+  EXPECT_EQ(
+      refusal("mixed-port: 443.0\nsocks-port: [1]\n"),
+      "c.yaml:2:13: error: socks-port: found a list, expected a port from 1 to 65535, or 0 for "
+      "off\n"
+      "c.yaml:1:13: error: mixed-port: found '443.0', expected a port from 1 to 65535, or 0 for "
+      "off\n");
+}
+
+TEST(ConfigSettings, TwoOnOnePort) {
+  EXPECT_EQ(refusal("mixed-port: 7890\nport: 7890\n"),
+            "c.yaml:1:13: error: mixed-port: found '7890', expected another port than port has at "
+            "2:7\n");
+  EXPECT_EQ(refusal("mixed-port: 9090\nexternal-controller: :9090\n"),
+            "c.yaml:2:22: error: external-controller: found ':9090', expected another port than "
+            "mixed-port has at 1:13\n");
+  loaded("mixed-port: 9090\nexternal-controller: '[::1]:9090'\n");
+}
+
+TEST(ConfigSettings, Controller) {
+  const auto controller = [](const std::string& value) {
+    return loaded("external-controller: " + value + "\n").external_controller;
+  };
+  EXPECT_EQ(controller(":9090")->to_string(), "[::]:9090");
+  EXPECT_EQ(controller("127.0.0.1:9090")->to_string(), "127.0.0.1:9090");
+  EXPECT_EQ(controller("localhost:9090")->to_string(), "127.0.0.1:9090");
+  EXPECT_EQ(controller("0.0.0.0:9090")->to_string(), "0.0.0.0:9090");
+  EXPECT_FALSE(controller("''"));
+  for (const char* bad :
+       {"9090", "ui.example:9090", "127.0.0.1", "127.0.0.1:99999", "::1:9090", ":", "*:9090"}) {
+    EXPECT_EQ(
+        refusal(format("external-controller: '{}'\n", bad)),
+        format("c.yaml:1:22: error: external-controller: found '{}', expected host:port, such "
+               "as 127.0.0.1:9090 or [::1]:9090, or :9090 for every address\n",
+               bad));
+  }
+  Diagnostics out;
+  EXPECT_EQ(parse_controller("[::1]:9", "-ext-ctl", out)->to_string(), "[::1]:9");
+  EXPECT_FALSE(parse_controller("9090", "-ext-ctl", out));
+  EXPECT_EQ(out.to_string(),
+            "-ext-ctl: error: found '9090', expected host:port, such as 127.0.0.1:9090 or "
+            "[::1]:9090, or :9090 for every address\n");
+}
+
+TEST(ConfigSettings, CredentialsAreNeverShown) {
+  EXPECT_EQ(refusal("authentication: [hunter2, ':hunter2', a: hunter2, ~]\nsecret: [hunter2]\n"),
+            "c.yaml:2:9: error: secret: found a list, expected text\n"
+            "c.yaml:1:18: error: authentication[0]: found (not shown), expected user:password\n"
+            "c.yaml:1:27: error: authentication[1]: found (not shown), expected user:password\n"
+            "c.yaml:1:39: error: authentication[2]: found a mapping, expected text\n"
+            "c.yaml:1:51: error: authentication[3]: found nothing, expected text\n");
+  Diagnostics out;
+  const auto settings = load_text("c.yaml", "authentication: ['a:hunter2', 'a:hunter3']\n", out);
+  ASSERT_TRUE(settings);
+  ASSERT_EQ(settings->authentication.size(), 1u);
+  EXPECT_EQ(settings->authentication[0].password, "hunter3");
+  EXPECT_EQ(out.to_string(),
+            "c.yaml:1:31: warning: authentication[1]: a user named before; the later password "
+            "counts\n");
+}
+
+TEST(ConfigSettings, PrefixLists) {
+  EXPECT_EQ(
+      refusal("skip-auth-prefixes: [{}, 10.0.0.0/33]\nlan-allowed-ips: []\n"),
+      "c.yaml:1:22: error: skip-auth-prefixes[0]: found a mapping, expected text\n"
+      "c.yaml:1:26: error: skip-auth-prefixes[1]: found '10.0.0.0/33', expected a prefix such "
+      "as 192.0.2.0/24 or 2001:db8::/32\n"
+      "c.yaml:2:18: error: lan-allowed-ips: found a list, expected at least one prefix: an "
+      "empty list admits nobody\n");
+}
+
+TEST(ConfigSettings, WordsAndNumbers) {
+  EXPECT_EQ(refusal("mode: global\n"),
+            "c.yaml:1:7: error: mode: found 'global', expected rule or direct: global needs proxy "
+            "groups, which this version does not have\n");
+  EXPECT_EQ(
+      refusal("mode: script\nlog-level: loud\nipv6: maybe\nkeep-alive-idle: 99999\n"
+              "rules: MATCH,DIRECT\n"),
+      "c.yaml:1:7: error: mode: found 'script', expected rule, global or direct\n"
+      "c.yaml:5:8: error: rules: found 'MATCH,DIRECT', expected a list\n"
+      "c.yaml:3:7: error: ipv6: found 'maybe', expected true or false\n"
+      "c.yaml:4:18: error: keep-alive-idle: found '99999', expected a time from 0s to 32767s\n"
+      "c.yaml:2:12: error: log-level: found 'loud', expected silent, error, warning, info or "
+      "debug\n");
+  EXPECT_EQ(
+      refusal("culvert:\n  workers: 999\n  buffer-budget: 4KiB\n  handshake-timeout: 0\n"),
+      "c.yaml:2:12: error: culvert.workers: found '999', expected a whole number from 0 to 256\n"
+      "c.yaml:3:18: error: culvert.buffer-budget: found '4KiB', expected at least 1MiB, or 0 "
+      "to go by the size of the memory\n"
+      "c.yaml:4:22: error: culvert.handshake-timeout: found '0', expected a time from 1s to "
+      "600s\n");
+}
+
+TEST(ConfigSettings, RulesThroughAliasesKeepTheirPlace) {
+  const Settings s = loaded("x-rules: &r\n  - MATCH,DIRECT\nrules: *r\n");
+  ASSERT_EQ(s.rules.size(), 1u);
+  EXPECT_EQ(s.rules[0].line, 2u);
+}
+
+// K04.
+TEST(ConfigUnknown, WarnsWithTheNearestKey) {
+  EXPECT_EQ(
+      warnings("mixed-prot: 1\nx-my-tool: {a: b}\ntpl: &t {a: b}\ndns: {enabled: true}\n"
+               "culvert: {worker: 1}\nexternal-controller-cors: {allow-origin: ['*']}\n"
+               "something: 1\nprofile: {dashboard: 1}\n"),
+      "c.yaml:6:28: warning: external-controller-cors.allow-origin: unknown key, ignored; did "
+      "you mean allow-origins?\n"
+      "c.yaml:5:11: warning: culvert.worker: unknown key, ignored; did you mean workers?\n"
+      "c.yaml:8:1: warning: profile: not supported yet, ignored\n"
+      "c.yaml:4:7: warning: dns.enabled: unknown key, ignored; did you mean enable?\n"
+      "c.yaml:1:1: warning: mixed-prot: unknown key, ignored; did you mean mixed-port?\n"
+      "c.yaml:7:1: warning: something: unknown key, ignored\n");
+}
+
+TEST(ConfigUnsupported, OffIsFine) {
+  loaded(R"(
+redir-port: 0
+tproxy-port:
+ss-config: ""
+interface-name: ''
+routing-mark: 0
+tls: {certificate: "", private-key: ""}
+external-controller-tls: ""
+external-doh-server: ""
+hosts: {}
+dns: {enable: false, nameserver: [192.0.2.1], enhanced-mode: fake-ip}
+sniffer: {enable: no}
+tun: {enable: false, stack: system}
+ntp: {server: time.example}
+iptables: {enable: false}
+tuic-server: {enable: false, listen: x}
+listeners: []
+tunnels: []
+proxies: []
+proxy-groups: []
+proxy-providers: {}
+rule-providers: ~
+sub-rules: {}
+unified-delay: false
+geo-update-interval: 0
+)");
+}
+
+TEST(ConfigUnsupported, CosmeticKeysAreIgnoredWithOneWarningEach) {
+  for (const char* key : {"profile: {store-selected: true}",
+                          "global-ua: x",
+                          "geox-url: {mmdb: x}",
+                          "geodata-mode: true",
+                          "geodata-loader: standard",
+                          "geosite-matcher: mph",
+                          "geo-auto-update: true",
+                          "geo-update-interval: 24",
+                          "find-process-mode: strict",
+                          "unified-delay: true",
+                          "etag-support: true",
+                          "experimental: {quic-go-disable-gso: true}",
+                          "inbound-tfo: true",
+                          "inbound-mptcp: true",
+                          "global-client-fingerprint: chrome",
+                          "external-ui: ui",
+                          "external-ui-name: x",
+                          "external-ui-url: x",
+                          "clash-for-android: {append-system-dns: true}",
+                          "external-controller-pipe: x"}) {
+    const std::string text = key;
+    EXPECT_EQ(warnings(text + "\n"), "c.yaml:1:1: warning: " + text.substr(0, text.find(':')) +
+                                         ": not supported yet, ignored\n");
+  }
+}
+
+TEST(ConfigUnsupported, WhatChangesTrafficOrAccessIsRefused) {
+  for (const char* key : {"redir-port: 7892",
+                          "tproxy-port: '7893'",
+                          "ss-config: ss://x",
+                          "vmess-config: vmess://x",
+                          "interface-name: eth0",
+                          "interface-name: 'no'",
+                          "routing-mark: 1",
+                          "external-controller-tls: :9443",
+                          "external-controller-unix: x.sock",
+                          "external-controller-routing-mark: 6",
+                          "external-doh-server: /dns-query",
+                          "tls: {certificate: x.pem}",
+                          "hosts: {a.example: 192.0.2.1}",
+                          "listeners: [{name: a}]",
+                          "tunnels: ['tcp,127.0.0.1:1,a.example:1,DIRECT']",
+                          "proxies: [{name: a}]",
+                          "proxy-groups: [{name: a}]",
+                          "proxy-providers: {a: {type: http}}",
+                          "rule-providers: {a: {type: http}}",
+                          "sub-rules: {a: ['MATCH,DIRECT']}",
+                          "aster: {secret: x}",
+                          "traffic-control: {a: 1}"}) {
+    const std::string text = key;
+    EXPECT_EQ(refusal("mode: rule\n" + text + "\n"),
+              "c.yaml:2:1: error: " + text.substr(0, text.find(':')) +
+                  ": not supported in this version; leave it out\n");
+  }
+  for (const char* key : {"dns", "sniffer", "tun", "ntp", "iptables", "tuic-server"}) {
+    EXPECT_EQ(refusal(format("{}:\n  enable: true\n", key)),
+              format("c.yaml:1:1: error: {}: not supported in this version; leave it out or set "
+                     "enable: false\n",
+                     key));
+  }
+  EXPECT_EQ(refusal("dns: {enable: perhaps}\ntun: on\n"),
+            "c.yaml:1:15: error: dns.enable: found 'perhaps', expected true or false\n"
+            "c.yaml:2:6: error: tun: found 'on', expected a mapping\n");
+}
+
+TEST(ConfigLoad, WholeDocuments) {
+  EXPECT_EQ(refusal(""), "c.yaml: error: an empty profile\n");
+  EXPECT_EQ(refusal("# nothing\n"), "c.yaml: error: an empty profile\n");
+  EXPECT_EQ(refusal("- a\n"), "c.yaml:1:1: error: found a list, expected a mapping of settings\n");
+  EXPECT_EQ(refusal("age-encryption.org/v1\n-> X25519 x\n"),
+            "c.yaml: error: a profile encrypted with age: not supported in this version\n");
+  EXPECT_EQ(refusal("a: [\n").substr(0, 27), "c.yaml:2:1: error: not vali");
+  EXPECT_EQ(refusal("port: 1\nport: 2\n"),
+            "c.yaml:2:1: error: key 'port' again; it is first written at 1:1\n");
+}
+
+TEST(ConfigLoad, ErrorsOfOtherSourcesDoNotCount) {
+  Diagnostics out;
+  out.add({Severity::kError, "other.yaml", 1, 1, {}, "wrong", {}});
+  EXPECT_TRUE(load_text("c.yaml", "mode: rule\n", out));
+}
+
+TEST(ConfigLoad, TruncatedAtEveryByte) {
+  const std::string text =
+      "mixed-port: 7890\nallow-lan: true\nbind-address: '*'\nauthentication: [\"a:b\"]\n"
+      "external-controller: \"[::1]:9090\"\nculvert: {workers: 2, buffer-budget: 8MiB}\n"
+      "rules:\n  - DOMAIN,a.example,DIRECT\n  - MATCH,REJECT\n";
+  loaded(text);
+  for (size_t n = 0; n < text.size(); ++n) {
+    Diagnostics out;
+    const auto settings = load_text("c.yaml", text.substr(0, n), out);
+    EXPECT_EQ(settings.has_value(), !out.has_errors()) << n;
+  }
+}
+
+TEST(ConfigLoad, Files) {
+  Diagnostics out;
+  EXPECT_FALSE(load_file("/nonexistent/c.yaml", out));
+  EXPECT_EQ(out.to_string(),
+            "/nonexistent/c.yaml: error: cannot be read: No such file or directory\n");
+  Diagnostics folder;
+  EXPECT_FALSE(load_file("/", folder));
+  EXPECT_EQ(folder.to_string(), "/: error: cannot be read: Is a directory\n");
+
+  char path[] = "/tmp/culvert_config_XXXXXX";
+  const int fd = ::mkstemp(path);
+  ASSERT_GE(fd, 0);
+  ::close(fd);
+  std::ofstream(path) << "mixed-port: 7890\n#" << std::string(200'000, 'x') << "\nmode: direct\n";
+  Diagnostics read;
+  const auto settings = load_file(path, read);
+  ::unlink(path);
+  ASSERT_TRUE(settings) << read.to_string();
+  EXPECT_EQ(settings->source_name, path);
+  EXPECT_EQ(settings->mode, Mode::kDirect);
+}
+
+TEST(ConfigLoad, DefaultProfile) {
+  const Settings s = loaded(default_profile());
+  ASSERT_EQ(s.listeners.size(), 1u);
+  EXPECT_EQ(s.listeners[0].listen.to_string(), "127.0.0.1:7890");
+  EXPECT_EQ(s.external_controller->to_string(), "127.0.0.1:9090");
+  ASSERT_EQ(s.rules.size(), 1u);
+  EXPECT_EQ(s.rules[0].text, "MATCH,DIRECT");
+}
+
+}  // namespace
+}  // namespace culvert::config
