@@ -107,29 +107,30 @@ class Controller::Session {
     if (body.error != wire::HttpError::kNone) refusal = static_cast<int>(body.error);
     if (body.kind == wire::BodyFraming::Kind::kLength && body.length > kMaxBody) refusal = 413;
     if (refusal != 0) {
-      const Status sent = co_await answer(refusal, cors, message_json("Body invalid"), false);
+      const std::string text = message_json("Body invalid");
+      const Status sent = co_await answer(refusal, cors, text, false);
       (void)sent;
       co_return false;
     }
     if (head.method == "OPTIONS") {
       const Status sent = co_await answer(204, cors, "", keep);
-      co_return keep&& sent.ok();
+      co_return keep && sent.ok();
     }
     std::string_view key;
     const bool upgrade = wire::is_ws_upgrade(head, key);
     if (const int denied = check_access(head, target.query, upgrade, rules()); denied != 0) {
-      const std::string_view why = denied == 401 ? "Unauthorized" : "Forbidden";
-      const Status sent = co_await answer(denied, cors, message_json(why), keep);
-      co_return keep&& sent.ok();
+      const std::string text = message_json(denied == 401 ? "Unauthorized" : "Forbidden");
+      const Status sent = co_await answer(denied, cors, text, keep);
+      co_return keep && sent.ok();
     }
     const bool known = target.path == "/" || target.path == "/version" ||
                        target.path == "/connections" || target.path == "/traffic" ||
                        target.path == "/memory" || target.path == "/logs";
     if (!known || head.method != "GET") {
-      const Status sent = co_await (
-          known ? answer(405, cors + "Allow: GET\r\n", message_json("Method not allowed"), keep)
-                : answer(404, cors, message_json("Resource not found"), keep));
-      co_return keep&& sent.ok();
+      const std::string text = message_json(known ? "Method not allowed" : "Resource not found");
+      const std::string fields = known ? cors + "Allow: GET\r\n" : cors;
+      const Status sent = co_await answer(known ? 405 : 404, fields, text, keep);
+      co_return keep && sent.ok();
     }
     if (target.path == "/traffic" || target.path == "/memory" || target.path == "/logs" ||
         (target.path == "/connections" && upgrade)) {
@@ -152,14 +153,15 @@ class Controller::Session {
       if (!collected.ok()) co_return false;
     }
     const Status sent = co_await answer(200, cors, json, keep);
-    co_return keep&& sent.ok();
+    co_return keep && sent.ok();
   }
 
   Task<void> stream(Push& push, const wire::PathAndQuery& target, std::string_view cors) {
     const int64_t interval = interval_of(target.query);
     const std::optional<log::Level> level = level_of(target.query);
     if (interval < 0 || !level) {
-      const Status sent = co_await answer(400, cors, message_json("Body invalid"), false);
+      const std::string text = message_json("Body invalid");
+      const Status sent = co_await answer(400, cors, text, false);
       (void)sent;
       co_return;
     }

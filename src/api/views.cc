@@ -41,13 +41,13 @@ void append_connection(JsonWriter& w, const engine::Engine& engine,
   w.field("rematchName", "");
   w.field("host", host);
   w.field("dnsMode", "normal");
-  w.field("uid", 0);
+  w.field("uid", uint64_t{0});
   w.field("process", "");
   w.field("processPath", "");
   w.field("specialProxy", "");
   w.field("specialRules", "");
   w.field("remoteDestination", address.valid() ? address.to_string() : std::string(host));
-  w.field("dscp", m.dscp);
+  w.field("dscp", uint64_t{m.dscp});
   w.field("sniffHost", "");
   w.end_object();
   w.field("upload", item.upload);
@@ -91,7 +91,7 @@ std::string traffic_json(uint64_t up, uint64_t down, uint64_t up_total, uint64_t
 
 std::string memory_json(uint64_t in_use) {
   std::string out;
-  JsonWriter(out).begin_object().field("inuse", in_use).field("oslimit", 0).end_object();
+  JsonWriter(out).begin_object().field("inuse", in_use).field("oslimit", uint64_t{0}).end_object();
   return out;
 }
 

@@ -19,6 +19,10 @@ std::string_view type_word(config::ListenerType type) {
   return "mixed";
 }
 
+int to_seconds(Duration d) {
+  return static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(d).count());
+}
+
 bool any_contains(const std::vector<Prefix>& prefixes, const IpAddress& ip) {
   return std::any_of(prefixes.begin(), prefixes.end(),
                      [&](const Prefix& p) { return p.contains(ip); });
@@ -44,8 +48,17 @@ std::unique_ptr<Generation> Generation::build(const config::Settings& settings,
   if (settings.external_controller) own.push_back(*settings.external_controller);
   g->guard = std::make_unique<Guard>(std::move(own));
 
-  const flow::BuildContext context{&registry, &resolver, g->users.get(), g->guard.get(),
-                                   settings.ipv6};
+  flow::BuildContext context;
+  context.registry = &registry;
+  context.resolver = &resolver;
+  context.authenticator = g->users.get();
+  context.guard = g->guard.get();
+  context.ipv6 = settings.ipv6;
+  context.tcp_concurrent = settings.tcp_concurrent;
+  g->keep_alive.on = settings.keep_alive;
+  g->keep_alive.idle_s = to_seconds(settings.keep_alive_idle);
+  g->keep_alive.interval_s = to_seconds(settings.keep_alive_interval);
+  context.connect.keep_alive = g->keep_alive;
   struct BuiltIn {
     std::string_view name;
     std::string_view kind;

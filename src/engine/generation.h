@@ -38,6 +38,7 @@ class Generation {
   std::unique_ptr<route::Tables> tables;
   std::vector<Prefix> lan_allowed;
   std::vector<Prefix> lan_disallowed;
+  rt::KeepAlive keep_alive;
   Duration handshake_timeout = std::chrono::seconds(10);
 
   static constexpr uint32_t kDirect = 0;  // outbounds[0]

@@ -41,7 +41,7 @@ class HostRestorer {
 // One listener's socket on this worker.
 struct WorkerCore::Gate final : rt::Acceptor {
   Gate(WorkerCore& c, uint16_t i) : core(c), index(i) {}
-  void accepted(rt::AcceptedSocket socket) override { core.place(index, std::move(socket)); }
+  void accepted(rt::AcceptedSocket s) override { core.place(index, std::move(s)); }
   void accept_paused(Error error) override {
     CULVERT_LOG_SAMPLED(kWarning, "accepting pauses: {}", describe(error.code));
   }
@@ -68,7 +68,7 @@ Status WorkerCore::open_listeners(size_t& failed_index) {
     Endpoint at = generation_->listeners[i].at;
     // Port 0 is chosen once, by the first worker.
     if (at.port == 0 && peers_.front().get() != this) at = peers_.front()->listening_at(i);
-    auto socket = worker_.backend().listen(at, {}, *gate);
+    auto socket = worker_.backend().listen(at, {.keep_alive = generation_->keep_alive}, *gate);
     if (!socket.ok()) {
       failed_index = i;
       return socket.error();
@@ -78,6 +78,8 @@ Status WorkerCore::open_listeners(size_t& failed_index) {
   }
   return {};
 }
+
+void WorkerCore::close_listeners() { listeners_.clear(); }
 
 Endpoint WorkerCore::listening_at(size_t index) const {
   return listeners_[index]->socket->local();

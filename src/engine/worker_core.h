@@ -27,7 +27,7 @@ class WorkerCore final : public flow::FlowSink {
 
   // Opens this worker's socket of every listener of the generation.
   Status open_listeners(size_t& failed_index);
-  void close_listeners() { listeners_.clear(); }
+  void close_listeners();
   // Where listener `index` really listens (its port may have been 0).
   [[nodiscard]] Endpoint listening_at(size_t index) const;
 

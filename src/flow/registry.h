@@ -10,6 +10,7 @@
 #include "flow/dialer.h"
 #include "flow/inbound.h"
 #include "flow/resolver.h"
+#include "rt/backend.h"
 
 namespace culvert::flow {
 
@@ -22,6 +23,8 @@ struct BuildContext {
   const Authenticator* authenticator = nullptr;
   const DestinationGuard* guard = nullptr;
   bool ipv6 = true;
+  bool tcp_concurrent = false;  // race all addresses of a destination at once
+  rt::ConnectOptions connect;   // for sockets that an outbound opens
 };
 
 struct InboundKind {

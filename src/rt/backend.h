@@ -13,17 +13,23 @@
 
 namespace culvert::rt {
 
+// TCP keep-alive; dead peers are found by it, there is no timer of ours for them.
+struct KeepAlive {
+  bool on = true;
+  int idle_s = 15;      // 0 = the system's default
+  int interval_s = 15;  // 0 = the system's default
+};
+
 struct ListenOptions {
   bool reuse_port = true;  // one socket per worker on the same endpoint
   bool v6_only = false;    // an IPv6 wildcard also takes IPv4 unless set
   int backlog = 4096;
+  KeepAlive keep_alive = {};  // of accepted connections
 };
 
 struct ConnectOptions {
   bool no_delay = true;
-  int keep_alive_idle_s = 15;      // 0 = the system's default
-  int keep_alive_interval_s = 15;  // 0 = the system's default
-  bool keep_alive = true;
+  KeepAlive keep_alive = {};
 };
 
 // Closes handles that are not descriptors of the kernel (the simulated network's).

@@ -178,6 +178,14 @@ void set_int(int fd, int level, int name, int value) {
   setsockopt(fd, level, name, &value, sizeof value);
 }
 
+void set_keep_alive(int fd, const KeepAlive& k) {
+  // Accepted sockets inherit the listener's: off is said too.
+  set_int(fd, SOL_SOCKET, SO_KEEPALIVE, k.on ? 1 : 0);
+  if (!k.on) return;
+  if (k.idle_s > 0) set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, k.idle_s);
+  if (k.interval_s > 0) set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, k.interval_s);
+}
+
 // ---------------------------------------------------------------- SocketStream
 
 Status SocketStream::attach() {
@@ -562,9 +570,7 @@ Result<std::unique_ptr<Listener>> EpollBackend::listen(const Endpoint& at,
   if (at.ip.is_v6()) set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, options.v6_only ? 1 : 0);
   // Accepted sockets inherit these, which saves a call each.
   set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, 15);
-  set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, 15);
+  set_keep_alive(fd, options.keep_alive);
   sockaddr_storage ss{};
   const socklen_t n = at.to_sockaddr(ss);
   if (bind(fd, reinterpret_cast<sockaddr*>(&ss), n) != 0 || ::listen(fd, options.backlog) != 0) {
@@ -595,15 +601,7 @@ Result<std::unique_ptr<Stream>> EpollBackend::connect(const Endpoint& to,
     }
     connecting = true;
   }
-  if (options.keep_alive) {
-    set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-    if (options.keep_alive_idle_s > 0) {
-      set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, options.keep_alive_idle_s);
-    }
-    if (options.keep_alive_interval_s > 0) {
-      set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, options.keep_alive_interval_s);
-    }
-  }
+  set_keep_alive(fd, options.keep_alive);
   auto stream = std::make_unique<SocketStream>(*this, fd, to, connecting);
   const Status attached = stream->attach();
   if (!attached.ok()) return attached.error();

@@ -12,7 +12,10 @@ constexpr flow::Capabilities kCapabilities{};
 class DirectOutbound final : public flow::Outbound {
  public:
   DirectOutbound(std::string_view node_name, const flow::BuildContext& context)
-      : name_(node_name), resolver_(*context.resolver), guard_(*context.guard) {}
+      : name_(node_name), resolver_(*context.resolver),
+        guard_(*context.guard),
+        connect_(context.connect),
+        delay_(context.tcp_concurrent ? Duration(0) : transport::kAttemptDelay) {}
   std::string_view name() const override { return name_; }
   std::string_view type() const override { return "Direct"; }
   flow::Capabilities capabilities() const override { return kCapabilities; }
@@ -21,7 +24,7 @@ class DirectOutbound final : public flow::Outbound {
                                            TimePoint deadline) override {
     if (meta.host_length == 0) {
       if (!guard_.allows(meta, meta.destination)) co_return Errc::kRejected;
-      co_return co_await transport::dial_one(meta.destination, {}, deadline);
+      co_return co_await transport::dial_one(meta.destination, connect_, deadline);
     }
     Result<flow::AddressList> addresses = co_await resolver_.resolve(meta.host_name(), deadline);
     if (!addresses.ok()) co_return addresses.error().from(Side::kUpstream);
@@ -30,7 +33,7 @@ class DirectOutbound final : public flow::Outbound {
       if (guard_.allows(meta, Endpoint(ip, meta.destination.port))) allowed.add(ip);
     }
     if (allowed.size == 0) co_return Errc::kRejected;
-    co_return co_await transport::dial_any(allowed, meta.destination.port, {}, deadline);
+    co_return co_await transport::dial_any(allowed, meta.destination.port, connect_, delay_, deadline);
   }
 
   flow::Task<Result<std::unique_ptr<flow::PacketChannel>>> open_packets(const flow::FlowMeta&,
@@ -42,6 +45,8 @@ class DirectOutbound final : public flow::Outbound {
   std::string name_;
   flow::Resolver& resolver_;
   const flow::DestinationGuard& guard_;
+  const rt::ConnectOptions connect_;
+  const Duration delay_;  // between attempts
 };
 
 }  // namespace

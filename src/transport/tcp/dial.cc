@@ -35,7 +35,7 @@ Task<void> attempt(Race& race, Endpoint to, rt::ConnectOptions options, TimePoin
 
 // Starts attempts until one wins or all have failed.
 Task<Status> run_race(Race& race, AddressList addresses, uint16_t port, rt::ConnectOptions options,
-                      TimePoint deadline) {
+                      Duration attempt_delay, TimePoint deadline) {
   size_t next = 0;
   while (race.winner == nullptr) {
     if (next < addresses.size) {
@@ -49,7 +49,7 @@ Task<Status> run_race(Race& race, AddressList addresses, uint16_t port, rt::Conn
     }
     const size_t running_before = race.running;
     const TimePoint wake = next < addresses.size
-                               ? std::min(deadline, rt::Worker::here().now() + kAttemptDelay)
+                               ? std::min(deadline, rt::Worker::here().now() + attempt_delay)
                                : deadline;
     race.changed.reset();
     if (running_before == 0) continue;
@@ -86,14 +86,14 @@ Task<Result<StreamPtr>> dial_one(Endpoint to, rt::ConnectOptions options, TimePo
 }
 
 Task<Result<StreamPtr>> dial_any(AddressList addresses, uint16_t port, rt::ConnectOptions options,
-                                 TimePoint deadline) {
+                                 Duration attempt_delay, TimePoint deadline) {
   if (addresses.size == 0) co_return Error(Errc::kNoName, Side::kUpstream);
   if (addresses.size == 1) {
     co_return co_await dial_one(Endpoint(addresses.items[0], port), options, deadline);
   }
   rt::Scope* outer = co_await rt::CurrentScope();
   Race race(outer);
-  const Status outcome = co_await run_race(race, interleave(addresses), port, options, deadline);
+  const Status outcome = co_await run_race(race, interleave(addresses), port, options, attempt_delay, deadline);
   race.scope.cancel();
   co_await race.scope.join();
   if (!outcome.ok()) co_return outcome.error();
