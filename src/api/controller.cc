@@ -114,14 +114,14 @@ class Controller::Session {
     }
     if (head.method == "OPTIONS") {
       const Status sent = co_await answer(204, cors, "", keep);
-      co_return keep && sent.ok();
+      co_return keep&& sent.ok();
     }
     std::string_view key;
     const bool upgrade = wire::is_ws_upgrade(head, key);
     if (const int denied = check_access(head, target.query, upgrade, rules()); denied != 0) {
       const std::string text = message_json(denied == 401 ? "Unauthorized" : "Forbidden");
       const Status sent = co_await answer(denied, cors, text, keep);
-      co_return keep && sent.ok();
+      co_return keep&& sent.ok();
     }
     const bool known = target.path == "/" || target.path == "/version" ||
                        target.path == "/connections" || target.path == "/traffic" ||
@@ -130,7 +130,7 @@ class Controller::Session {
       const std::string text = message_json(known ? "Method not allowed" : "Resource not found");
       const std::string fields = known ? cors + "Allow: GET\r\n" : cors;
       const Status sent = co_await answer(known ? 405 : 404, fields, text, keep);
-      co_return keep && sent.ok();
+      co_return keep&& sent.ok();
     }
     if (target.path == "/traffic" || target.path == "/memory" || target.path == "/logs" ||
         (target.path == "/connections" && upgrade)) {
@@ -153,7 +153,7 @@ class Controller::Session {
       if (!collected.ok()) co_return false;
     }
     const Status sent = co_await answer(200, cors, json, keep);
-    co_return keep && sent.ok();
+    co_return keep&& sent.ok();
   }
 
   Task<void> stream(Push& push, const wire::PathAndQuery& target, std::string_view cors) {

@@ -48,6 +48,7 @@ struct WorkerCore::Gate final : rt::Acceptor {
   WorkerCore& core;
   const uint16_t index;
   std::unique_ptr<rt::Listener> socket;
+  Endpoint at;  // what it really listens on
 };
 
 WorkerCore::WorkerCore(rt::Worker& worker, flow::Resolver& resolver, const Generation& generation,
@@ -74,12 +75,15 @@ Status WorkerCore::open_listeners(size_t& failed_index) {
       return socket.error();
     }
     gate->socket = *std::move(socket);
+    gate->at = gate->socket->local();
     listeners_.push_back(std::move(gate));
   }
   return {};
 }
 
-void WorkerCore::close_listeners() { listeners_.clear(); }
+void WorkerCore::close_listeners() {
+  listeners_.clear();
+}
 
 Endpoint WorkerCore::listening_at(size_t index) const {
   return listeners_[index]->socket->local();
@@ -117,7 +121,7 @@ void WorkerCore::serve(uint16_t listener, rt::AcceptedSocket socket) {
     return;
   }
   const Generation::ListenerSpec& spec = generation_->listeners[listener];
-  const flow::AcceptInfo info{source, listeners_[listener]->socket->local().port, listener,
+  const flow::AcceptInfo info{source, listeners_[listener]->at.port, listener,
                               worker_.now() + generation_->handshake_timeout};
   ++sessions_;
   scope_.spawn("session", session(*std::move(stream), info, *spec.inbound));

@@ -141,8 +141,8 @@ class Relay final : public ListNode {
   bool end_direction(Direction& d) {
     d.ended = true;
     if (up_.ended && down_.ended) {
-      const Status last = d.to->shutdown_write();
-      if (!last.ok()) return break_both();
+      // Closing ends the other direction in order too: a shutdown of its own would be one call
+      // more.
       up_.from->close();
       down_.from->close();
       return false;

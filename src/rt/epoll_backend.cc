@@ -78,7 +78,9 @@ class SocketStream final : public Stream, private FdHandler {
   Error broken_;
   Parked parked_{this};
   bool connecting_;
-  bool readable_ = true;     // a receive may yield something
+  // A receive may yield something. Registering a socket reports what is there already, so that the
+  // first receive need not be a guess.
+  bool readable_ = false;
   bool writable_ = true;     // a send may take something
   bool peer_ended_ = false;  // an event said so: a short read does not mean "drained"
   bool ended_ = false;       // lend() has seen the end
@@ -564,6 +566,10 @@ Result<std::unique_ptr<Listener>> EpollBackend::listen(const Endpoint& at,
                                                        Acceptor& acceptor) {
   const int family = at.ip.is_v6() ? AF_INET6 : AF_INET;
   const int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0 && errno == EAFNOSUPPORT && at.ip.is_v6() && at.ip.is_unspecified()) {
+    // Every address of a host without IPv6 is every IPv4 address.
+    return listen(Endpoint(IpAddress::v4(0), at.port), options, acceptor);
+  }
   if (fd < 0) return error_from_errno(errno);
   set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
   if (options.reuse_port) set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1);
