@@ -68,7 +68,8 @@ Status WorkerCore::open_listeners(size_t& failed_index) {
     Endpoint at = generation_->listeners[i].at;
     // Port 0 is chosen once, by the first worker.
     if (at.port == 0 && peers_.front().get() != this) at = peers_.front()->listening_at(i);
-    auto socket = worker_.backend().listen(at, {.keep_alive = generation_->keep_alive}, *gate);
+    auto socket = worker_.backend().listen(
+        at, {.leaves_reserve = true, .keep_alive = generation_->keep_alive}, *gate);
     if (!socket.ok()) {
       failed_index = i;
       return socket.error();
