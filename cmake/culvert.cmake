@@ -50,6 +50,17 @@ function(culvert_module name)
   set_property(GLOBAL APPEND PROPERTY CULVERT_MODULES "culvert_${_var}")
 endfunction()
 
+# culvert_testing_library(): the twins of all modules, once, for whoever links them.
+function(culvert_testing_library)
+  if(TARGET culvert_testing)
+    return()
+  endif()
+  get_property(_testing GLOBAL PROPERTY CULVERT_TESTING_SOURCES)
+  get_property(_modules GLOBAL PROPERTY CULVERT_MODULES)
+  add_library(culvert_testing STATIC ${_testing} "${CMAKE_SOURCE_DIR}/tests/testing.cc")
+  target_link_libraries(culvert_testing PUBLIC ${_modules})
+endfunction()
+
 # culvert_find(<target> <pkg-config name> <static archives>...): a third-party library as an
 # imported target. With CULVERT_STATIC_DEPS the archives are linked instead of shared objects.
 function(culvert_find target pkg)

@@ -77,6 +77,9 @@ function(culvert_check_layers source_root)
         continue()  # generated
       endif()
       get_filename_component(_to "${_path}" DIRECTORY)
+      if(_to STREQUAL "bench/micro" AND _file MATCHES "_bench\\.cc$")
+        continue()
+      endif()
       string(REGEX REPLACE "/testing$" "" _to_module "${_to}")
       if(_to MATCHES "/testing$" AND NOT _file MATCHES "(_test|_fuzz|_bench)\\.cc$"
          AND NOT _dir MATCHES "/testing$")

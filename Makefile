@@ -1,0 +1,68 @@
+# The front door. Everything is built below build/ by CMake presets; `make help` lists the targets.
+SHELL := /bin/bash
+.DEFAULT_GOAL := build
+.DELETE_ON_ERROR:
+
+JOBS ?= $(shell nproc)
+RUN_ARGS ?=
+TEST_ARGS ?=
+FUZZ_SECONDS ?= 60
+BENCH_REPETITIONS ?= 5
+BENCH_FILTER ?= .
+
+export JOBS
+
+.PHONY: help build run test bench-micro fuzz format format-check layers lint tsan asan clean
+
+help: ## This list
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
+
+build: ## The program, as it ships: build/release/culvert
+	@tools/deps.sh build
+	tools/build.sh release culvert
+
+run: build ## Build and start it, with RUN_ARGS; without a profile the built-in one is served
+	exec build/release/culvert $(RUN_ARGS)
+
+test: ## Everything: unit tests and fuzz corpora (asan, tsan), end to end (release)
+	@tools/deps.sh build test
+	tools/test.py $(TEST_ARGS)
+
+asan: ## Unit tests and fuzz corpora under AddressSanitizer and UndefinedBehaviorSanitizer
+	@tools/deps.sh build test
+	tools/test.py --only asan $(TEST_ARGS)
+
+tsan: ## The runtime's and reload's unit tests under ThreadSanitizer
+	@tools/deps.sh build test
+	tools/test.py --only tsan $(TEST_ARGS)
+
+bench-micro: ## Micro benchmarks: bench/results/micro.json and a table (BENCH_FILTER, BENCH_REPETITIONS)
+	@tools/deps.sh build bench
+	tools/build.sh bench micro_bench
+	tools/bench_micro.py --filter '$(BENCH_FILTER)' --repetitions $(BENCH_REPETITIONS)
+
+fuzz: ## Every fuzz target under libFuzzer, FUZZ_SECONDS each
+	@tools/deps.sh build fuzz
+	tools/build.sh fuzz fuzz_targets
+	tools/fuzz.py --seconds $(FUZZ_SECONDS)
+
+format: ## Format the C++ sources in place
+	@tools/deps.sh lint
+	tools/format.sh
+
+format-check: ## Fail when a C++ source is not formatted, or the tree breaks a rule of the house
+	@tools/deps.sh lint
+	tools/check_tree.py
+	tools/format.sh --check
+
+layers: ## Fail when an include disagrees with cmake/layers.txt
+	@tools/deps.sh build
+	tools/build.sh release
+
+lint: ## clang-tidy over the sources that changed since they last passed
+	@tools/deps.sh build test lint
+	tools/build.sh dev
+	tools/lint.py
+
+clean: ## Remove everything that was built
+	rm -rf build
