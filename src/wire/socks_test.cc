@@ -53,7 +53,7 @@ TEST(Socks5Credentials, HoldsUserAndPassword) {
   ASSERT_EQ(parse_socks5_credentials(as_bytes("\x01\x05"
                                               "alice"
                                               "\x06"
-                                              "secret"),
+                                              "secret"sv),
                                      c),
             Parse::kDone);
   EXPECT_EQ(c.user, "alice");
@@ -69,7 +69,7 @@ TEST(Socks5Credentials, HoldsUserAndPassword) {
 TEST(Socks5Credentials, BoundsOfBothFields) {
   SocksCredentials c;
   EXPECT_EQ(parse_socks5_credentials(as_bytes("\x01\x00\x06"
-                                              "secret"),
+                                              "secret"sv),
                                      c),
             Parse::kBad);
   EXPECT_EQ(parse_socks5_credentials(as_bytes("\x05\x01"sv), c), Parse::kBad) << "version";
