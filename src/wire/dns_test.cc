@@ -317,6 +317,22 @@ TEST(DnsAnswer, NamesOfMoreThan255OctetsAreMalformed) {
   EXPECT_EQ(code(name + std::string(62, 'a')), Errc::kBadMessage);
 }
 
+// A pointer to a pointer costs no octets of the name, so the time it takes is bounded by itself.
+TEST(DnsAnswer, AChainOfPointersIsBounded) {
+  const std::string question = labels("a.example") + be16(kTypeA) + be16(1);
+  const size_t first = 12 + question.size() + 1 + 10;  // of the data of a record owned by the root
+  std::string pointers = pointer(12);
+  for (size_t i = 1; i < 200; ++i) pointers += pointer(first + 2 * (i - 1));
+  const auto with_owner = [&](size_t to) {
+    return parse(
+        message(0x1234, kAnswerFlags, "a.example", kTypeA,
+                {record("\0"s, 16, 1, pointers), record(pointer(to), kTypeA, 1, kAddress)}),
+        "a.example");
+  };
+  EXPECT_EQ(found(with_owner(first + 2 * 10)), "192.0.2.1");
+  EXPECT_EQ(with_owner(first + 2 * 199).code(), Errc::kBadMessage);
+}
+
 TEST(DnsAnswer, TruncationAtEveryByteOfAChain) {
   const std::string m = chain(4, false);
   ASSERT_TRUE(parse(m, "n0.example").ok());
