@@ -27,7 +27,7 @@ constexpr Duration kAcceptPause = std::chrono::milliseconds(200);
 
 class EpollBackend;
 
-class SocketStream final : public Stream, private FdHandler {
+class SocketStream final : public Stream, private FdEvents {
  public:
   SocketStream(EpollBackend& backend, int fd, Endpoint remote, bool connecting)
       : backend_(backend), fd_(fd), remote_(remote), connecting_(connecting) {}
@@ -87,7 +87,7 @@ class SocketStream final : public Stream, private FdHandler {
   bool shut_ = false;
 };
 
-class SocketListener final : public Listener, private FdHandler {
+class SocketListener final : public Listener, private FdEvents {
  public:
   SocketListener(EpollBackend& backend, int fd, Acceptor& acceptor, int highest)
       : backend_(backend), fd_(fd), highest_(highest), acceptor_(acceptor) {}
@@ -111,7 +111,7 @@ class SocketListener final : public Listener, private FdHandler {
   ResumeTimer resume_{this};
 };
 
-class SocketDatagram final : public DatagramSocket, private FdHandler {
+class SocketDatagram final : public DatagramSocket, private FdEvents {
  public:
   SocketDatagram(EpollBackend& backend, int fd, bool connected)
       : backend_(backend), fd_(fd), connected_(connected) {}
@@ -155,7 +155,7 @@ class EpollBackend final : public Backend {
   Result<std::unique_ptr<DatagramSocket>> open_datagram(const Endpoint& at,
                                                         const Endpoint& peer) override;
 
-  Status add(int fd, uint32_t events, FdHandler* handler, uint64_t& key);
+  Status add(int fd, uint32_t events, FdEvents* handler, uint64_t& key);
   // The descriptor is about to be closed, which takes it out of the epoll set.
   void forget(uint64_t key) { table_.remove(key); }
   [[nodiscard]] bool alive(uint64_t key) const { return table_.find(key) != nullptr; }
@@ -553,14 +553,14 @@ void EpollBackend::dispatch() {
     const uint64_t key = events_[static_cast<size_t>(i)].data.u64;
     // The eventfd is edge-triggered and never read: writing to it again is a new edge.
     if (key == kWakeKey) continue;
-    if (FdHandler* handler = table_.find(key); handler != nullptr) {
+    if (FdEvents* handler = table_.find(key); handler != nullptr) {
       handler->on_events(events_[static_cast<size_t>(i)].events);
     }
   }
   ready_ = 0;
 }
 
-Status EpollBackend::add(int fd, uint32_t events, FdHandler* handler, uint64_t& key) {
+Status EpollBackend::add(int fd, uint32_t events, FdEvents* handler, uint64_t& key) {
   key = table_.add(handler);
   epoll_event e{};
   e.events = events;

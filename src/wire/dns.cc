@@ -18,8 +18,8 @@ struct Name {
   [[nodiscard]] std::string_view view() const { return {text.data(), size}; }
 };
 
-// A name of 255 octets has no more labels, so none needs more pointers. Without a bound a message of
-// thousands of records could make each of them follow thousands of pointers.
+// A name of 255 octets has no more labels, so none needs more pointers. Without a bound a message
+// of thousands of records could make each of them follow thousands of pointers.
 constexpr int kMaxPointers = 127;
 
 // Reads the name at `at` of `message`; where it ends in the record, or nothing. Pointers only go
