@@ -360,6 +360,42 @@ TEST_F(SystemResolverTest, AnEndOfAllServersIsNoVerdictOnTheName) {
   EXPECT_EQ(resolve("a.example"), kBoth);
 }
 
+// One family failed, the other has no address: that is not "no such name".
+TEST_F(SystemResolverTest, AFailedHalfIsNoNegativeAnswer) {
+  for (FakeServer* s : {&first, &second}) {
+    s->answer = [](const Query& q) {
+      return FakeServer::Answers{q.type == wire::dns::kTypeA ? q.error(2) : q.addresses({}, 300)};
+    };
+  }
+  EXPECT_EQ(resolve("a.example"), describe(Errc::kUnreachable));
+  EXPECT_EQ(resolver->cached(), 0u);
+  first.answer = always;
+  EXPECT_EQ(resolve("a.example"), kBoth);
+}
+
+// "No such name" holds for both families, whichever was asked: the search goes on.
+TEST_F(SystemResolverTest, ADeniedNameIsDeniedForBothFamilies) {
+  write("resolv.conf", "nameserver 192.0.2.53\nsearch corp.example lab.example\n");
+  first.answer = [](const Query& q) {
+    if (q.name == "a.lab.example") return always(q);
+    return FakeServer::Answers{q.type == wire::dns::kTypeA ? q.no_name(60) : q.error(2)};
+  };
+  EXPECT_EQ(resolve("a"), kBoth);
+}
+
+// One family failed, the other has addresses: they are used, and the rest asked for again soon.
+TEST_F(SystemResolverTest, HalfAnAnswerIsKeptForAMomentOnly) {
+  for (FakeServer* s : {&first, &second}) {
+    s->answer = [](const Query& q) {
+      return q.type == wire::dns::kTypeA ? FakeServer::Answers{q.error(2)} : always(q);
+    };
+  }
+  EXPECT_EQ(resolve("a.example"), "2001:db8::1");
+  first.answer = always;
+  world.run_for(6s);
+  EXPECT_EQ(resolve("a.example"), kBoth);
+}
+
 TEST_F(SystemResolverTest, TheDeadlineEndsItAll) {
   for (FakeServer* s : {&first, &second}) {
     s->answer = [](const Query&) { return FakeServer::Answers{}; };
@@ -369,6 +405,25 @@ TEST_F(SystemResolverTest, TheDeadlineEndsItAll) {
   EXPECT_LT(took, 3100ms);
   EXPECT_EQ(resolve("a.example", 1min), describe(Errc::kTimedOut));
   EXPECT_LT(took, 9s) << "two servers, two attempts, two seconds each";
+  EXPECT_EQ(resolver->cached(), 0u);
+}
+
+TEST_F(SystemResolverTest, CancellationIsHeardAndNothingIsLearnt) {
+  for (FakeServer* s : {&first, &second}) {
+    s->answer = [](const Query& q) {
+      return q.type == wire::dns::kTypeA ? FakeServer::Answers{}
+                                         : FakeServer::Answers{q.addresses({}, 300)};
+    };
+  }
+  rt::Scope scope(&worker.scope());
+  Result<flow::AddressList> out = Errc::kInvalid;
+  bool done = false;
+  scope.spawn("resolve", resolve_into(*resolver, "a.example", world.now() + 1min, &out, &done));
+  world.run_for(500ms);
+  EXPECT_FALSE(done);
+  scope.cancel();
+  ASSERT_TRUE(world.run_until([&] { return scope.running() == 0; }, 1s));
+  EXPECT_EQ(out.code(), Errc::kCancelled);
   EXPECT_EQ(resolver->cached(), 0u);
 }
 
