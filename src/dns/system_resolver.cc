@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/format.h"
 #include "rt/await.h"
 #include "wire/dns.h"
 #include "wire/host.h"
@@ -264,7 +265,7 @@ Task<Result<AddressList>> SystemResolver::ask_servers(std::string name,
   if (dots >= files->conf.ndots) candidates.push_back(name);
   for (const std::string& domain : files->conf.search) {
     if (name.size() + 1 + domain.size() <= wire::dns::kMaxName)
-      candidates.push_back(name + "." + domain);
+      candidates.push_back(format("{}.{}", name, domain));
   }
   if (dots < files->conf.ndots) candidates.push_back(name);
 
