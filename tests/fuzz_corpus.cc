@@ -1,5 +1,5 @@
-// Runs every fuzz entry over its corpus folder (tests/corpus/<name>/*), and over seeded mutations of
-// each file: truncation at every byte, flipped bits, doubled and spliced parts.
+// Runs every fuzz entry over its corpus folder (tests/corpus/<name>/*), and over seeded mutations
+// of each file: truncation at every byte, flipped bits, doubled and spliced parts.
 //
 //   fuzz_corpus <corpus folder> [--rounds N] [--seed S] [--only name]
 #include <dirent.h>
@@ -54,12 +54,17 @@ Input mutate(const std::vector<Input>& corpus, culvert::Rng& rng) {
       case 1:
         if (!in.empty()) in[at] = static_cast<uint8_t>(rng.below(256));
         break;
-      case 2: in.resize(at); break;
-      case 3: in.insert(in.begin() + static_cast<long>(at), static_cast<uint8_t>(rng.below(256))); break;
+      case 2:
+        in.resize(at);
+        break;
+      case 3:
+        in.insert(in.begin() + static_cast<long>(at), static_cast<uint8_t>(rng.below(256)));
+        break;
       case 4: {
         const Input& other = corpus[rng.below(corpus.size())];
         const size_t from = other.empty() ? 0 : rng.below(other.size());
-        in.insert(in.begin() + static_cast<long>(at), other.begin() + static_cast<long>(from), other.end());
+        in.insert(in.begin() + static_cast<long>(at), other.begin() + static_cast<long>(from),
+                  other.end());
         break;
       }
       default: {

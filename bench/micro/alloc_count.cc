@@ -1,4 +1,5 @@
-// Counts by standing in for glibc's allocator, which it calls by the names that glibc keeps for that.
+// Counts by standing in for glibc's allocator, which it calls by the names that glibc keeps for
+// that.
 #include "bench/micro/alloc_count.h"
 
 #include <cerrno>

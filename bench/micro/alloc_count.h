@@ -4,8 +4,8 @@
 //   for (auto _ : state) { ... }
 //
 // It adds two columns to the benchmark: `allocs`, calls of malloc and its kin per iteration, and
-// `bytes`, what they asked for. Both are rounded to a thousandth, so that a buffer taken in the first
-// of many iterations and kept does not count as a cost of each.
+// `bytes`, what they asked for. Both are rounded to a thousandth, so that a buffer taken in the
+// first of many iterations and kept does not count as a cost of each.
 //
 // The binary replaces malloc, calloc, realloc and the aligned forms; operator new calls them. Only
 // the calling thread counts. A count costs two additions to memory of the thread.

@@ -62,7 +62,7 @@ class Controller::Session {
 
   Task<void> run() {
     transport::HeadReader reader(*stream_);
-    TimePoint deadline = now() + kHeadTime;
+    TimePoint deadline = now() + controller_.options_.head_time;
     for (;;) {
       const Result<Bytes> raw = co_await reader.read(deadline);
       if (!raw.ok()) co_return;

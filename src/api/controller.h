@@ -12,9 +12,9 @@
 // carry no Origin or that of a known dashboard, other origins are allowed to read nothing, and the
 // controller does not open beyond loopback.
 //
-// Bounds: kMaxClients connections; a request head within kHeadTime of accept; bodies are not read
-// but up to kMaxBody, which no route here uses; a client that does not take what it asked for
-// within kWriteTime is closed.
+// Bounds: kMaxClients connections; the first request head within Options::head_time of accept;
+// bodies are not read but up to kMaxBody, which no route here uses; a client that does not take
+// what it asked for within kWriteTime is closed.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,6 @@ class Controller {
  public:
   static constexpr size_t kMaxClients = 256;
   static constexpr size_t kMaxBody = 1 << 20;
-  static constexpr Duration kHeadTime = std::chrono::seconds(10);
   static constexpr Duration kKeepAlive = std::chrono::seconds(60);
   static constexpr Duration kWriteTime = std::chrono::seconds(10);
 
@@ -40,6 +39,7 @@ class Controller {
     std::string secret;
     std::vector<std::string> allow_origins{"*"};
     bool allow_private_network = true;
+    Duration head_time = std::chrono::seconds(10);
   };
   // Lives on the engine's control worker, and no longer than the engine.
   Controller(engine::Engine& engine, Options options);

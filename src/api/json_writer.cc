@@ -2,39 +2,9 @@
 
 #include <charconv>
 
+#include "base/utf8.h"
+
 namespace culvert::api {
-namespace {
-
-// Length of the valid UTF-8 sequence at the start of `s` (RFC 3629), 0 when there is none.
-size_t utf8_length(std::string_view s) {
-  auto at = [&](size_t i) { return static_cast<unsigned char>(s[i]); };
-  auto tail = [&](size_t n) {
-    if (s.size() < n) return false;
-    for (size_t i = 1; i < n; ++i) {
-      if ((at(i) & 0xc0) != 0x80) return false;
-    }
-    return true;
-  };
-  const unsigned char c = at(0);
-  if (c < 0x80) return 1;
-  if (c >= 0xc2 && c <= 0xdf) return tail(2) ? 2 : 0;
-  if ((c & 0xf0) == 0xe0) {
-    if (!tail(3)) return 0;
-    if (c == 0xe0 && at(1) < 0xa0) return 0;
-    if (c == 0xed && at(1) > 0x9f) return 0;  // surrogates
-    return 3;
-  }
-  if (c >= 0xf0 && c <= 0xf4) {
-    if (!tail(4)) return 0;
-    if (c == 0xf0 && at(1) < 0x90) return 0;
-    if (c == 0xf4 && at(1) > 0x8f) return 0;
-    return 4;
-  }
-  return 0;
-}
-
-}  // namespace
-
 JsonWriter& JsonWriter::open(char c) {
   separate();
   out_ += c;

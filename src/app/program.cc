@@ -198,7 +198,7 @@ int serve(Profile profile, const CommandLine& line) {
   rt::Worker::Enter enter(control);
   api::Controller controller(
       engine, {settings.external_controller, settings.secret, settings.cors_allow_origins,
-               settings.cors_allow_private_network});
+               settings.cors_allow_private_network, settings.handshake_timeout});
   if (const Status opened = controller.start(); !opened.ok()) {
     const int e = opened.error().os_errno;
     CULVERT_LOG(kError, "External controller listen error: {}",

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/format.h"
 #include "rt/await.h"
 #include "wire/dns.h"
 #include "wire/host.h"
@@ -264,7 +265,7 @@ Task<Result<AddressList>> SystemResolver::ask_servers(std::string name,
   if (dots >= files->conf.ndots) candidates.push_back(name);
   for (const std::string& domain : files->conf.search) {
     if (name.size() + 1 + domain.size() <= wire::dns::kMaxName)
-      candidates.push_back(name + "." + domain);
+      candidates.push_back(format("{}.{}", name, domain));
   }
   if (dots < files->conf.ndots) candidates.push_back(name);
 
@@ -285,21 +286,29 @@ Task<Result<AddressList>> SystemResolver::ask_servers(std::string name,
     }
     Answer merged;
     merged.ttl = kMaxTtl;
-    bool answered = false;
+    bool complete = true;
+    bool no_name = false;
     for (const Result<Answer>* part : {&v6, &v4}) {
       if (!part->ok()) {
-        if (part->code() != Errc::kNoName) last = part->error();
+        // No AAAA query was made where IPv6 is off.
+        if (part == &v6 && !options_.ipv6) continue;
+        last = part->error();
+        complete = false;
         continue;
       }
-      answered = true;
+      no_name = no_name || (*part)->no_name;
       for (const IpAddress& ip : (*part)->addresses.view()) merged.addresses.add(ip);
       merged.ttl = std::min(merged.ttl, (*part)->ttl);
     }
     if (merged.addresses.size != 0) {
+      // Half an answer serves now, and is asked for again soon.
+      if (!complete) merged.ttl = std::min<Duration>(merged.ttl, kNegativeTtl);
       store(name, merged, rt::Worker::here().now());
       co_return merged.addresses;
     }
-    if (!answered) co_return last.from(Side::kUpstream);
+    // One family without an address says nothing about a name whose other family failed; that there
+    // is no such name holds for both (RFC 2308 section 2.1).
+    if (!complete && !no_name) co_return last.from(Side::kUpstream);
     last = Errc::kNoName;
     negative.ttl = std::min(negative.ttl, merged.ttl);
   }
@@ -345,6 +354,7 @@ Task<Result<SystemResolver::Answer>> SystemResolver::ask(std::string_view name, 
       answer.ttl = got->has_ttl      ? Duration(std::chrono::seconds(got->ttl))
                    : got->count == 0 ? kNegativeTtl
                                      : Duration(0);
+      answer.no_name = got->rcode == wire::dns::Rcode::kNxDomain;
       if (got->count == 0) answer.ttl = std::min<Duration>(answer.ttl, std::chrono::minutes(5));
       co_return answer;
     }

@@ -59,6 +59,7 @@ std::unique_ptr<Generation> Generation::build(const config::Settings& settings,
   g->keep_alive.idle_s = to_seconds(settings.keep_alive_idle);
   g->keep_alive.interval_s = to_seconds(settings.keep_alive_interval);
   context.connect.keep_alive = g->keep_alive;
+  context.connect.leaves_reserve = true;
   struct BuiltIn {
     std::string_view name;
     std::string_view kind;

@@ -48,7 +48,6 @@ struct WorkerCore::Gate final : rt::Acceptor {
   WorkerCore& core;
   const uint16_t index;
   std::unique_ptr<rt::Listener> socket;
-  Endpoint at;  // what it really listens on
 };
 
 WorkerCore::WorkerCore(rt::Worker& worker, flow::Resolver& resolver, const Generation& generation,
@@ -69,13 +68,14 @@ Status WorkerCore::open_listeners(size_t& failed_index) {
     Endpoint at = generation_->listeners[i].at;
     // Port 0 is chosen once, by the first worker.
     if (at.port == 0 && peers_.front().get() != this) at = peers_.front()->listening_at(i);
-    auto socket = worker_.backend().listen(at, {.keep_alive = generation_->keep_alive}, *gate);
+    auto socket = worker_.backend().listen(
+        at, {.leaves_reserve = true, .keep_alive = generation_->keep_alive}, *gate);
     if (!socket.ok()) {
       failed_index = i;
       return socket.error();
     }
     gate->socket = *std::move(socket);
-    gate->at = gate->socket->local();
+    listening_at_.push_back(gate->socket->local());
     listeners_.push_back(std::move(gate));
   }
   return {};
@@ -121,7 +121,7 @@ void WorkerCore::serve(uint16_t listener, rt::AcceptedSocket socket) {
     return;
   }
   const Generation::ListenerSpec& spec = generation_->listeners[listener];
-  const flow::AcceptInfo info{source, listeners_[listener]->at.port, listener,
+  const flow::AcceptInfo info{source, listening_at_[listener].port, listener,
                               worker_.now() + generation_->handshake_timeout};
   ++sessions_;
   scope_.spawn("session", session(*std::move(stream), info, *spec.inbound));

@@ -60,6 +60,7 @@ class WorkerCore final : public flow::FlowSink {
   stats::Conversations conversations_;
   flow::Relays relays_;
   std::vector<std::unique_ptr<Gate>> listeners_;
+  std::vector<Endpoint> listening_at_;  // stays when the listeners are closed
   size_t sessions_ = 0;
 };
 

@@ -20,15 +20,22 @@ struct KeepAlive {
   int interval_s = 15;  // 0 = the system's default
 };
 
+// Descriptors that flows leave to the rest of the program; an eighth of the limit where that is
+// less.
+inline constexpr int kReserve = 32;
+
 struct ListenOptions {
   bool reuse_port = true;  // one socket per worker on the same endpoint
   bool v6_only = false;    // an IPv6 wildcard also takes IPv4 unless set
   int backlog = 4096;
+  // The last descriptors are kept for others (the controller, name resolution): see kReserve.
+  bool leaves_reserve = false;
   KeepAlive keep_alive = {};  // of accepted connections
 };
 
 struct ConnectOptions {
   bool no_delay = true;
+  bool leaves_reserve = false;  // as in ListenOptions
   KeepAlive keep_alive = {};
 };
 

@@ -27,7 +27,7 @@ constexpr Duration kAcceptPause = std::chrono::milliseconds(200);
 
 class EpollBackend;
 
-class SocketStream final : public Stream, private FdHandler {
+class SocketStream final : public Stream, private FdEvents {
  public:
   SocketStream(EpollBackend& backend, int fd, Endpoint remote, bool connecting)
       : backend_(backend), fd_(fd), remote_(remote), connecting_(connecting) {}
@@ -87,10 +87,10 @@ class SocketStream final : public Stream, private FdHandler {
   bool shut_ = false;
 };
 
-class SocketListener final : public Listener, private FdHandler {
+class SocketListener final : public Listener, private FdEvents {
  public:
-  SocketListener(EpollBackend& backend, int fd, Acceptor& acceptor)
-      : backend_(backend), fd_(fd), acceptor_(acceptor) {}
+  SocketListener(EpollBackend& backend, int fd, Acceptor& acceptor, int highest)
+      : backend_(backend), fd_(fd), highest_(highest), acceptor_(acceptor) {}
   ~SocketListener() override;
   Status attach();
   Endpoint local() const override;
@@ -105,12 +105,13 @@ class SocketListener final : public Listener, private FdHandler {
 
   EpollBackend& backend_;
   int fd_;
+  const int highest_;  // descriptors above it are not taken
   uint64_t key_ = 0;
   Acceptor& acceptor_;
   ResumeTimer resume_{this};
 };
 
-class SocketDatagram final : public DatagramSocket, private FdHandler {
+class SocketDatagram final : public DatagramSocket, private FdEvents {
  public:
   SocketDatagram(EpollBackend& backend, int fd, bool connected)
       : backend_(backend), fd_(fd), connected_(connected) {}
@@ -154,7 +155,7 @@ class EpollBackend final : public Backend {
   Result<std::unique_ptr<DatagramSocket>> open_datagram(const Endpoint& at,
                                                         const Endpoint& peer) override;
 
-  Status add(int fd, uint32_t events, FdHandler* handler, uint64_t& key);
+  Status add(int fd, uint32_t events, FdEvents* handler, uint64_t& key);
   // The descriptor is about to be closed, which takes it out of the epoll set.
   void forget(uint64_t key) { table_.remove(key); }
   [[nodiscard]] bool alive(uint64_t key) const { return table_.find(key) != nullptr; }
@@ -162,6 +163,7 @@ class EpollBackend final : public Backend {
 
  private:
   static constexpr uint64_t kWakeKey = UINT64_MAX;
+  int highest_;  // the descriptor number that flows go up to
   int epoll_;
   int event_;
   int ready_ = 0;
@@ -174,6 +176,13 @@ Endpoint local_of(int fd) {
   socklen_t n = sizeof ss;
   if (getsockname(fd, reinterpret_cast<sockaddr*>(&ss), &n) != 0) return {};
   return Endpoint::from_sockaddr(reinterpret_cast<sockaddr&>(ss));
+}
+
+int highest_for_flows() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX) return INT_MAX;
+  const auto all = static_cast<int>(limit.rlim_cur);
+  return all - 1 - std::min(kReserve, all / 8);
 }
 
 void set_int(int fd, int level, int name, int value) {
@@ -375,10 +384,15 @@ void SocketListener::on_events(uint32_t /*events*/) {
     sockaddr_storage ss{};
     socklen_t n = sizeof ss;
     const int fd = accept4(fd_, reinterpret_cast<sockaddr*>(&ss), &n, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0) {
+    if (fd >= 0 && fd <= highest_) {
       acceptor_.accepted(
           AcceptedSocket(fd, Endpoint::from_sockaddr(reinterpret_cast<sockaddr&>(ss))));
       continue;
+    }
+    if (fd >= 0) {
+      // The kernel gives the lowest free number, so this many are in use.
+      ::close(fd);
+      errno = EMFILE;
     }
     if (errno == EAGAIN) return;
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
@@ -500,7 +514,9 @@ Result<size_t> SocketDatagram::send(std::span<const Datagram> batch) {
 // ---------------------------------------------------------------- EpollBackend
 
 EpollBackend::EpollBackend()
-    : epoll_(epoll_create1(EPOLL_CLOEXEC)), event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
+    : highest_(highest_for_flows()),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      event_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
   CULVERT_CHECK(epoll_ >= 0 && event_ >= 0);
   epoll_event e{};
   e.events = EPOLLIN | EPOLLET;
@@ -537,14 +553,14 @@ void EpollBackend::dispatch() {
     const uint64_t key = events_[static_cast<size_t>(i)].data.u64;
     // The eventfd is edge-triggered and never read: writing to it again is a new edge.
     if (key == kWakeKey) continue;
-    if (FdHandler* handler = table_.find(key); handler != nullptr) {
+    if (FdEvents* handler = table_.find(key); handler != nullptr) {
       handler->on_events(events_[static_cast<size_t>(i)].events);
     }
   }
   ready_ = 0;
 }
 
-Status EpollBackend::add(int fd, uint32_t events, FdHandler* handler, uint64_t& key) {
+Status EpollBackend::add(int fd, uint32_t events, FdEvents* handler, uint64_t& key) {
   key = table_.add(handler);
   epoll_event e{};
   e.events = events;
@@ -584,7 +600,8 @@ Result<std::unique_ptr<Listener>> EpollBackend::listen(const Endpoint& at,
     ::close(fd);
     return error;
   }
-  auto listener = std::make_unique<SocketListener>(*this, fd, acceptor);
+  auto listener = std::make_unique<SocketListener>(*this, fd, acceptor,
+                                                   options.leaves_reserve ? highest_ : INT_MAX);
   const Status attached = listener->attach();
   if (!attached.ok()) return attached.error();
   return std::unique_ptr<Listener>(std::move(listener));
@@ -595,6 +612,10 @@ Result<std::unique_ptr<Stream>> EpollBackend::connect(const Endpoint& to,
   const int fd =
       socket(to.ip.is_v6() ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return error_from_errno(errno);
+  if (options.leaves_reserve && fd > highest_) {
+    ::close(fd);
+    return error_from_errno(EMFILE);
+  }
   if (options.no_delay) set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   sockaddr_storage ss{};
   const socklen_t n = to.to_sockaddr(ss);

@@ -9,17 +9,17 @@
 namespace culvert::rt {
 
 // Receives the readiness of one descriptor.
-class FdHandler {
+class FdEvents {
  public:
   virtual void on_events(uint32_t events) = 0;
 
  protected:
-  ~FdHandler() = default;
+  ~FdEvents() = default;
 };
 
 class FdTable {
  public:
-  uint64_t add(FdHandler* handler) {
+  uint64_t add(FdEvents* handler) {
     uint32_t index;
     if (free_head_ != kNone) {
       index = free_head_;
@@ -40,7 +40,7 @@ class FdTable {
     slot.next_free = free_head_;
     free_head_ = index;
   }
-  [[nodiscard]] FdHandler* find(uint64_t key) const {
+  [[nodiscard]] FdEvents* find(uint64_t key) const {
     const auto index = static_cast<uint32_t>(key);
     if (index >= slots_.size()) return nullptr;
     const Slot& slot = slots_[index];
@@ -50,7 +50,7 @@ class FdTable {
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   struct Slot {
-    FdHandler* handler = nullptr;
+    FdEvents* handler = nullptr;
     uint32_t generation = 1;  // so that no key is 0
     uint32_t next_free = kNone;
   };

@@ -18,6 +18,10 @@ struct Name {
   [[nodiscard]] std::string_view view() const { return {text.data(), size}; }
 };
 
+// A name of 255 octets has no more labels, so none needs more pointers. Without a bound a message
+// of thousands of records could make each of them follow thousands of pointers.
+constexpr int kMaxPointers = 127;
+
 // Reads the name at `at` of `message`; where it ends in the record, or nothing. Pointers only go
 // backwards, so that a loop cannot be (RFC 1035 section 4.1.4).
 std::optional<size_t> read_name(Bytes message, size_t at, Name& out) {
@@ -25,6 +29,7 @@ std::optional<size_t> read_name(Bytes message, size_t at, Name& out) {
   size_t limit = at;  // pointers must lead before this
   out.size = 0;
   size_t octets = 1;
+  int pointers = 0;
   for (;;) {
     if (at >= message.size()) return std::nullopt;
     const uint8_t n = message[at];
@@ -32,7 +37,7 @@ std::optional<size_t> read_name(Bytes message, size_t at, Name& out) {
       if (at + 2 > message.size()) return std::nullopt;
       const size_t to = load_be16(message.data() + at) & 0x3fff;
       if (!end) end = at + 2;
-      if (to >= limit) return std::nullopt;
+      if (to >= limit || ++pointers > kMaxPointers) return std::nullopt;
       at = limit = to;
       continue;
     }

@@ -2,39 +2,12 @@
 
 #include <cstdint>
 
+#include "base/utf8.h"
+
 namespace culvert::wire {
 namespace {
 
 constexpr size_t kMaxLabel = 63;
-
-// One code point from the front of `text` (RFC 3629); false when it is not valid UTF-8.
-bool take_code_point(std::string_view& text, char32_t& out) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  size_t n;
-  char32_t value;
-  char32_t least;
-  if (first < 0x80) {
-    n = 1, value = first, least = 0;
-  } else if ((first & 0xe0) == 0xc0) {
-    n = 2, value = first & 0x1f, least = 0x80;
-  } else if ((first & 0xf0) == 0xe0) {
-    n = 3, value = first & 0x0f, least = 0x800;
-  } else if ((first & 0xf8) == 0xf0) {
-    n = 4, value = first & 0x07, least = 0x10000;
-  } else {
-    return false;
-  }
-  if (text.size() < n) return false;
-  for (size_t i = 1; i < n; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return false;
-    value = value << 6 | (byte(i) & 0x3f);
-  }
-  if (value < least || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff)) return false;
-  text.remove_prefix(n);
-  out = value;
-  return true;
-}
 
 // Lower case of Latin-1, Latin Extended-A, Greek and Cyrillic capitals; others as they are.
 char32_t to_lower(char32_t c) {
@@ -81,9 +54,10 @@ std::optional<size_t> normalize_label(std::string_view label, char* out) {
   char32_t points[kMaxLabel];
   size_t count = 0;
   while (!label.empty()) {
-    char32_t c;
-    if (count == kMaxLabel || !take_code_point(label, c)) return std::nullopt;
-    c = to_lower(c);
+    const size_t n = utf8_length(label);
+    if (n == 0 || count == kMaxLabel) return std::nullopt;
+    const char32_t c = to_lower(utf8_code_point(label, n));
+    label.remove_prefix(n);
     if (c < 0x80 ? !allowed(static_cast<char>(c)) : c < 0xa1) return std::nullopt;
     points[count++] = c;
   }

@@ -316,11 +316,9 @@ size_t ChunkedScanner::advance(Bytes bytes) {
             break;
           }
           left_ = left_ << 4 | static_cast<uint64_t>(digit);
-        } else if (digits_ == 0) {
-          state_ = State::kFailed;
-        } else if (c == '\r') {
+        } else if (c == '\r' && digits_ != 0) {
           state_ = State::kSizeLf;
-        } else if (c == ';' || c == ' ' || c == '\t') {
+        } else if ((c == ';' || c == ' ' || c == '\t') && digits_ != 0) {
           line_ = 0;
           state_ = State::kExtension;
         } else {

@@ -92,7 +92,8 @@ std::vector<HostsEntry> parse_hosts(std::string_view text, size_t limit) {
     if (!ip) continue;
     for (std::string_view word = take_word(line); !word.empty() && out.size() < limit;
          word = take_word(line)) {
-      out.push_back({*ip, lowered(word)});
+      std::string name = lowered(word);
+      if (!name.empty()) out.push_back({*ip, std::move(name)});
     }
   }
   return out;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/utf8.h"
 #include "crypto/sha1.h"
 #include "wire/base64.h"
 
@@ -146,40 +147,6 @@ WsReader::Event WsReader::finish_frame() {
   if (text_ && !is_utf8(data_)) return fail(kWsBadPayload);
   shown_.swap(data_);
   return Event::kMessage;
-}
-
-bool is_utf8(std::string_view text) {
-  // RFC 3629.
-  size_t i = 0;
-  auto at = [&](size_t k) { return static_cast<unsigned char>(text[k]); };
-  while (i < text.size()) {
-    const unsigned char c = at(i);
-    size_t n;
-    unsigned char least = 0x80, most = 0xbf;  // of the second byte
-    if (c < 0x80) {
-      ++i;
-      continue;
-    }
-    if (c >= 0xc2 && c <= 0xdf) {
-      n = 2;
-    } else if (c >= 0xe0 && c <= 0xef) {
-      n = 3;
-      if (c == 0xe0) least = 0xa0;
-      if (c == 0xed) most = 0x9f;
-    } else if (c >= 0xf0 && c <= 0xf4) {
-      n = 4;
-      if (c == 0xf0) least = 0x90;
-      if (c == 0xf4) most = 0x8f;
-    } else {
-      return false;
-    }
-    if (text.size() - i < n || at(i + 1) < least || at(i + 1) > most) return false;
-    for (size_t k = 2; k < n; ++k) {
-      if ((at(i + k) & 0xc0) != 0x80) return false;
-    }
-    i += n;
-  }
-  return true;
 }
 
 std::string ws_accept(std::string_view key) {

@@ -83,8 +83,6 @@ class WsReader {
   uint16_t close_code_ = 0;
 };
 
-bool is_utf8(std::string_view text);
-
 // Section 4.2.2: what Sec-WebSocket-Accept answers to a key.
 std::string ws_accept(std::string_view key);
 // Section 4.2.1: whether a GET is a proper upgrade request; the key then.

@@ -131,8 +131,8 @@ bool Builder::end() {
   if (node.is_mapping()) {
     go_on = end_mapping(node, frame.first);
   } else if (children != 0) {
-    auto** items = static_cast<const Node**>(
-        arena_.allocate(children * sizeof(const Node*), alignof(const Node*)));
+    using Item = const Node*;
+    auto* items = static_cast<Item*>(arena_.allocate(children * sizeof(Item), alignof(Item)));
     std::copy(pending_.begin() + static_cast<ptrdiff_t>(frame.first), pending_.end(), items);
     node.data_ = items;
     node.size_ = static_cast<uint32_t>(children);

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "base/utf8.h"
+
 namespace culvert::yaml {
 namespace {
 
@@ -19,23 +21,6 @@ constexpr std::array<uint8_t, 256> make_classes() {
   return out;
 }
 constexpr std::array<uint8_t, 256> kClasses = make_classes();
-
-// Length of the UTF-8 sequence at the start of `s` (RFC 3629 section 4), 0 when it is not one.
-size_t utf8_length(std::string_view s) {
-  const auto at = [&](size_t i) { return i < s.size() ? static_cast<uint8_t>(s[i]) : 0; };
-  const auto tail = [&](size_t i) { return (at(i) & 0xC0) == 0x80; };
-  const unsigned b0 = at(0), b1 = at(1);
-  if (b0 >= 0xC2 && b0 <= 0xDF) return tail(1) ? 2 : 0;
-  if (b0 >= 0xE0 && b0 <= 0xEF) {
-    if ((b0 == 0xE0 && b1 < 0xA0) || (b0 == 0xED && b1 > 0x9F)) return 0;
-    return tail(1) && tail(2) ? 3 : 0;
-  }
-  if (b0 >= 0xF0 && b0 <= 0xF4) {
-    if ((b0 == 0xF0 && b1 < 0x90) || (b0 == 0xF4 && b1 > 0x8F)) return 0;
-    return tail(1) && tail(2) && tail(3) ? 4 : 0;
-  }
-  return 0;
-}
 
 // "---" or "..." alone or before white space: a marker wherever a line starts with it.
 bool is_marker(std::string_view line, std::string_view marker) {

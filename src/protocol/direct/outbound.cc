@@ -12,7 +12,8 @@ constexpr flow::Capabilities kCapabilities{};
 class DirectOutbound final : public flow::Outbound {
  public:
   DirectOutbound(std::string_view node_name, const flow::BuildContext& context)
-      : name_(node_name), resolver_(*context.resolver),
+      : name_(node_name),
+        resolver_(*context.resolver),
         guard_(*context.guard),
         connect_(context.connect),
         delay_(context.tcp_concurrent ? Duration(0) : transport::kAttemptDelay) {}
@@ -33,7 +34,8 @@ class DirectOutbound final : public flow::Outbound {
       if (guard_.allows(meta, Endpoint(ip, meta.destination.port))) allowed.add(ip);
     }
     if (allowed.size == 0) co_return Errc::kRejected;
-    co_return co_await transport::dial_any(allowed, meta.destination.port, connect_, delay_, deadline);
+    co_return co_await transport::dial_any(allowed, meta.destination.port, connect_, delay_,
+                                           deadline);
   }
 
   flow::Task<Result<std::unique_ptr<flow::PacketChannel>>> open_packets(const flow::FlowMeta&,

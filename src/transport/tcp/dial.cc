@@ -93,7 +93,8 @@ Task<Result<StreamPtr>> dial_any(AddressList addresses, uint16_t port, rt::Conne
   }
   rt::Scope* outer = co_await rt::CurrentScope();
   Race race(outer);
-  const Status outcome = co_await run_race(race, interleave(addresses), port, options, attempt_delay, deadline);
+  const Status outcome =
+      co_await run_race(race, interleave(addresses), port, options, attempt_delay, deadline);
   race.scope.cancel();
   co_await race.scope.join();
   if (!outcome.ok()) co_return outcome.error();

@@ -22,7 +22,8 @@ flow::Task<Result<flow::StreamPtr>> dial_one(Endpoint to, rt::ConnectOptions opt
 // Opens a stream to `port` at one of `addresses` (not empty). The error is the last attempt's, with
 // side kUpstream.
 flow::Task<Result<flow::StreamPtr>> dial_any(flow::AddressList addresses, uint16_t port,
-                                             rt::ConnectOptions options, Duration attempt_delay, TimePoint deadline);
+                                             rt::ConnectOptions options, Duration attempt_delay,
+                                             TimePoint deadline);
 
 // RFC 8305 section 4: families alternate, the first one's first; order within a family is kept.
 flow::AddressList interleave(const flow::AddressList& addresses);

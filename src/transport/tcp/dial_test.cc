@@ -22,7 +22,8 @@ flow::AddressList list(std::initializer_list<const char*> items) {
 
 rt::Task<void> dial(flow::AddressList addresses, TimePoint deadline, Errc* code, Endpoint* won,
                     TimePoint* when) {
-  Result<flow::StreamPtr> stream = co_await dial_any(addresses, 80, rt::ConnectOptions(), kAttemptDelay, deadline);
+  Result<flow::StreamPtr> stream =
+      co_await dial_any(addresses, 80, rt::ConnectOptions(), kAttemptDelay, deadline);
   *code = stream.code();
   if (stream.ok()) *won = (*stream)->remote();
   *when = rt::Worker::here().now();
