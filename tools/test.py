@@ -30,6 +30,7 @@ STAGES = ("asan", "e2e", "tsan")
 TSAN_FILTER = "Rt*:Reload*"
 LIMIT_SECONDS = {"unit_tests": 600, "fuzz_corpus": 600, "e2e": 300}
 BUILD_LIMIT_SECONDS = 3600
+PROGRESS_SECONDS = 20
 ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
@@ -103,15 +104,18 @@ def build(tally, preset, *targets):
     """True when the targets are built."""
     start = time.monotonic()
     ninja_progress = re.compile(r"^\[\d+/\d+\] ")
-    pending = None
+    pending, shown = None, start
 
     def on_line(line):
-        # Of ninja's progress only the last line says something.
-        nonlocal pending
-        if ninja_progress.match(line):
-            pending = line
-        else:
+        # Of ninja's progress a line now and then will do, and the last.
+        nonlocal pending, shown
+        if not ninja_progress.match(line):
             show(line)
+        elif time.monotonic() - shown > PROGRESS_SECONDS:
+            show(line)
+            pending, shown = None, time.monotonic()
+        else:
+            pending = line
 
     outcome = run(["tools/build.sh", preset, *targets], BUILD_LIMIT_SECONDS, on_line)
     if pending:

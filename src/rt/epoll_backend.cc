@@ -537,11 +537,12 @@ void EpollBackend::wake() {
 
 size_t EpollBackend::poll(TimePoint until) {
   int timeout_ms = -1;
-  if (until != kNever) {
+  if (until == TimePoint::min()) {
+    timeout_ms = 0;  // any time subtracted from it would overflow
+  } else if (until != kNever) {
     const Duration left = until - clock().now();
     const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
     timeout_ms = static_cast<int>(std::clamp<int64_t>(ms, 0, 60'000));
-    if (until == TimePoint::min()) timeout_ms = 0;
   }
   ready_ = epoll_wait(epoll_, events_.data(), static_cast<int>(events_.size()), timeout_ms);
   if (ready_ < 0) ready_ = 0;  // EINTR
