@@ -323,13 +323,23 @@ size_t ChunkedScanner::advance(Bytes bytes) {
           state_ = State::kSizeLf;
         } else if (c == ';' || c == ' ' || c == '\t') {
           line_ = 0;
-          state_ = State::kExtension;
+          state_ = c == ';' ? State::kExtension : State::kSpace;
         } else {
           state_ = State::kFailed;
         }
         ++at;
         break;
       }
+      case State::kSpace:
+        if (c == '\r') {
+          state_ = State::kSizeLf;
+        } else if (c == ';') {
+          state_ = State::kExtension;
+        } else if ((c != ' ' && c != '\t') || ++line_ > kMaxExtension) {
+          state_ = State::kFailed;
+        }
+        ++at;
+        break;
       case State::kExtension:
         if (c == '\r') {
           state_ = State::kSizeLf;
