@@ -260,6 +260,8 @@ BodyFraming response_framing(const HttpHead& head, std::string_view request_meth
   const size_t lengths = head.count_of("content-length");
   if (encodings > 0) {
     if (lengths > 0 || encodings > 1) return {Kind::kNone, 0, HttpError::kBadRequest};
+    // HTTP/1.0 has no transfer codings: only the connection's end is an end (section 6.1).
+    if (head.minor == 0) return {Kind::kUntilClose, 0, HttpError::kNone};
     if (head.has_token("transfer-encoding", "chunked")) {
       const std::string_view value = head.find("transfer-encoding")->value;
       // Only as the last coding does it say where the body ends.
