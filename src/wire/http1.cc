@@ -119,6 +119,8 @@ bool HttpHead::has_token(std::string_view name, std::string_view token) const {
 }
 
 HeadEnd find_head_end(Bytes bytes, size_t& scanned) {
+  // What lies beyond the largest head plays no part, however much has arrived at once.
+  bytes = bytes.first(std::min(bytes.size(), kMaxHttpHead));
   // `scanned` stands behind the last line feed seen, or where the search stopped within a line.
   size_t at = scanned;
   while (at < bytes.size()) {
@@ -126,13 +128,12 @@ HeadEnd find_head_end(Bytes bytes, size_t& scanned) {
     if (found == nullptr) break;
     const auto lf = static_cast<size_t>(static_cast<const uint8_t*>(found) - bytes.data());
     if (lf == 0 || bytes[lf - 1] != '\r') return {0, HttpError::kBadRequest};
-    if (lf + 1 > kMaxHttpHead) return {0, HttpError::kHeadTooLarge};
     // An empty line: CR LF right behind another line's LF, or at the very start.
     if (lf == 1 || (lf >= 3 && bytes[lf - 2] == '\n')) return {lf + 1, HttpError::kNone};
     at = lf + 1;
   }
   scanned = bytes.size();
-  if (bytes.size() >= kMaxHttpHead) {
+  if (bytes.size() == kMaxHttpHead) {
     const bool one_line = std::memchr(bytes.data(), '\n', bytes.size()) == nullptr;
     return {0, one_line ? HttpError::kUriTooLong : HttpError::kHeadTooLarge};
   }
@@ -259,6 +260,8 @@ BodyFraming response_framing(const HttpHead& head, std::string_view request_meth
   const size_t lengths = head.count_of("content-length");
   if (encodings > 0) {
     if (lengths > 0 || encodings > 1) return {Kind::kNone, 0, HttpError::kBadRequest};
+    // HTTP/1.0 has no transfer codings: only the connection's end is an end (section 6.1).
+    if (head.minor == 0) return {Kind::kUntilClose, 0, HttpError::kNone};
     if (head.has_token("transfer-encoding", "chunked")) {
       const std::string_view value = head.find("transfer-encoding")->value;
       // Only as the last coding does it say where the body ends.
@@ -320,13 +323,23 @@ size_t ChunkedScanner::advance(Bytes bytes) {
           state_ = State::kSizeLf;
         } else if ((c == ';' || c == ' ' || c == '\t') && digits_ != 0) {
           line_ = 0;
-          state_ = State::kExtension;
+          state_ = c == ';' ? State::kExtension : State::kSpace;
         } else {
           state_ = State::kFailed;
         }
         ++at;
         break;
       }
+      case State::kSpace:
+        if (c == '\r') {
+          state_ = State::kSizeLf;
+        } else if (c == ';') {
+          state_ = State::kExtension;
+        } else if ((c != ' ' && c != '\t') || ++line_ > kMaxExtension) {
+          state_ = State::kFailed;
+        }
+        ++at;
+        break;
       case State::kExtension:
         if (c == '\r') {
           state_ = State::kSizeLf;

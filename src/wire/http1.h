@@ -112,6 +112,7 @@ class ChunkedScanner {
  private:
   enum class State : uint8_t {
     kSize,
+    kSpace,  // behind the size
     kExtension,
     kSizeLf,
     kData,
