@@ -76,6 +76,17 @@ WsReader::Event WsReader::fail(uint16_t code) {
 
 WsReader::Event WsReader::next(MutableBytes bytes, size_t& used) {
   used = 0;
+  for (;;) {
+    size_t n = 0;
+    const Event event = next_frame(bytes.subspan(used), n);
+    used += n;
+    // The end of a fragment is no event: what is behind it goes on.
+    if (event != Event::kNeedMore || used == bytes.size()) return event;
+  }
+}
+
+WsReader::Event WsReader::next_frame(MutableBytes bytes, size_t& used) {
+  used = 0;
   if (close_code_ != 0) return Event::kFailed;
   if (!in_payload_) {
     while (true) {

@@ -61,13 +61,14 @@ class WsReader {
   explicit WsReader(size_t limit = 1 << 20) : limit_(limit) {}
 
   // Looks at `bytes` from the front; `used` says how many were taken. Call again with the rest
-  // until kNeedMore.
+  // until kNeedMore, which means that all were.
   Event next(MutableBytes bytes, size_t& used);
   [[nodiscard]] std::string_view message() const { return shown_; }
   [[nodiscard]] bool is_text() const { return text_; }
   [[nodiscard]] uint16_t close_code() const { return close_code_; }
 
  private:
+  Event next_frame(MutableBytes bytes, size_t& used);
   Event fail(uint16_t code);
   Event finish_frame();
   const size_t limit_;
