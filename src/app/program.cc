@@ -156,7 +156,7 @@ void print_welcome(const Profile& profile, const std::vector<Endpoint>& at) {
   std::fflush(stdout);
 }
 
-int serve(Profile profile, const CommandLine& line) {
+int serve(const Profile& profile) {
   const config::Settings& settings = profile.settings;
   rt::Background background;
   LogWriter log_writer(background, STDOUT_FILENO);
@@ -214,7 +214,6 @@ int serve(Profile profile, const CommandLine& line) {
   CULVERT_LOG(kInfo, "{} workers, {} descriptors, {} KiB of buffers", count, descriptors,
               budget.limit() >> 10);
   if (profile.built_in) print_welcome(profile, at);
-  (void)line;
 
   bool draining = false, drained = false;
   struct Drain {
@@ -293,7 +292,7 @@ int run_program(int argc, char** argv) {
     SystemRng().fill(raw);
     profile->settings.secret = hex(raw);
   }
-  return serve(*std::move(profile), *line);
+  return serve(*profile);
 }
 
 }  // namespace culvert::app
