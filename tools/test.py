@@ -27,7 +27,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OUT = os.path.join(ROOT, "build", "test")
 STAGES = ("asan", "e2e", "tsan")
 # Suites that start threads of their own.
-TSAN_FILTER = "Rt*:Reload*"
+TSAN_FILTER = "Rt*:*/Rt*:Reload*"
 LIMIT_SECONDS = {"unit_tests": 600, "fuzz_corpus": 600, "e2e": 300}
 BUILD_LIMIT_SECONDS = 3600
 PROGRESS_SECONDS = 20
