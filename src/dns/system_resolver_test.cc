@@ -175,6 +175,9 @@ class SystemResolverTest : public ::testing::Test {
     start(true);
   }
   ~SystemResolverTest() override {
+    worker.scope().cancel();
+    while (worker.turn(TimePoint::min())) {
+    }
     unlink((folder + "/resolv.conf").c_str());
     unlink((folder + "/hosts").c_str());
     rmdir(folder.c_str());
