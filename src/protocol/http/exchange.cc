@@ -212,12 +212,13 @@ Task<Outcome> run_exchange(Stream& client, flow::Upstream& upstream,
   state.request_scope.spawn("http request", send_request(state));
   state.response_scope.spawn("http response", receive_response(state));
   const Status waited = co_await state.over.wait(kNever);
-  (void)waited;  // cancelled or not, both halves end now
+  // Cancelled or not, both halves end now; a response that is cut short here is none.
+  const bool response_over = state.response_over;
   state.request_scope.cancel();
   state.response_scope.cancel();
   co_await state.request_scope.join();
   co_await state.response_scope.join();
-  if (!state.response_over || !waited.ok()) co_return Outcome::kBroken;
+  if (!response_over || !waited.ok()) co_return Outcome::kBroken;
   co_return state.outcome;
 }
 
