@@ -68,7 +68,7 @@ Task<Outcome> pass_response(State& s) {
     const bool client_stays = s.request.keep_alive && !until_close;
     // HTTP/1.0 knows no interim responses (RFC 9110 section 15.2).
     if (interim && s.request.minor == 0) continue;
-    const std::string out = rewrite_response(head, !interim && !upgraded && !client_stays);
+    const std::string out = rewrite_response(head, !interim && !upgraded && !client_stays, s.request.minor);
     const Status written = co_await rt::write_all(s.client, as_bytes(out), idle_limit());
     if (!written.ok()) co_return Outcome::kBroken;
     s.upstream.tracker->count_download(raw->size());
@@ -126,7 +126,7 @@ std::string rewrite_request(const HttpHead& head, const wire::AbsoluteTarget& ta
   return out;
 }
 
-std::string rewrite_response(const HttpHead& head, bool close) {
+std::string rewrite_response(const HttpHead& head, bool close, uint8_t client_minor) {
   std::string out = head.minor == 0 ? "HTTP/1.0 " : "HTTP/1.1 ";
   out.reserve(1024);
   const char digits[4] = {static_cast<char>('0' + head.status / 100),
@@ -151,7 +151,7 @@ std::string rewrite_response(const HttpHead& head, bool close) {
     }
   } else if (close) {
     out += "Connection: close\r\n";
-  } else if (head.minor == 0 && head.status >= 200) {
+  } else if ((head.minor == 0 || client_minor == 0) && head.status >= 200) {
     out += "Connection: keep-alive\r\n";
   }
   out += "\r\n";
@@ -212,12 +212,13 @@ Task<Outcome> run_exchange(Stream& client, flow::Upstream& upstream,
   state.request_scope.spawn("http request", send_request(state));
   state.response_scope.spawn("http response", receive_response(state));
   const Status waited = co_await state.over.wait(kNever);
-  (void)waited;  // cancelled or not, both halves end now
+  // Cancelled or not, both halves end now; a response that is cut short here is none.
+  const bool response_over = state.response_over;
   state.request_scope.cancel();
   state.response_scope.cancel();
   co_await state.request_scope.join();
   co_await state.response_scope.join();
-  if (!state.response_over || !waited.ok()) co_return Outcome::kBroken;
+  if (!response_over || !waited.ok()) co_return Outcome::kBroken;
   co_return state.outcome;
 }
 

@@ -35,6 +35,12 @@ int status_for(const Error& error) {
   }
 }
 
+// RFC 9110 section 9.2.2: what a proxy may send twice.
+bool is_idempotent(std::string_view method) {
+  return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "TRACE" ||
+         method == "PUT" || method == "DELETE";
+}
+
 class Session {
  public:
   Session(StreamPtr stream, const flow::AcceptInfo& info, flow::FlowSink& sink,
@@ -70,12 +76,13 @@ class Session {
  private:
   // False when the connection is over or was handed on.
   Task<bool> serve(const HttpHead& head) {
+    head_request_ = head.method == "HEAD";
     uint32_t user = flow::kNoUser;
     if (!authorize(head, user)) {
       // The body, if any, was not asked for: only a request without one leaves the connection
       // usable.
       const wire::BodyFraming body = wire::request_framing(head);
-      const bool keep = wire::keeps_alive(head) && body.error == HttpError::kNone &&
+      const bool keep = stays(head) && body.error == HttpError::kNone &&
                         body.kind == wire::BodyFraming::Kind::kNone;
       co_return co_await answer(407, "Proxy-Authenticate: Basic realm=\"culvert\"\r\n", keep);
     }
@@ -91,6 +98,10 @@ class Session {
     }
     co_return co_await forward(head, *target, user);
   }
+
+  // Whether the connection stays after an answer of ours. HTTP/1.0 would have to be told so, and
+  // ends instead.
+  static bool stays(const HttpHead& head) { return head.minor >= 1 && wire::keeps_alive(head); }
 
   bool authorize(const HttpHead& head, uint32_t& user) const {
     const wire::HttpField* field = head.find("proxy-authorization");
@@ -160,9 +171,10 @@ class Session {
     const uint16_t port = target.to.port.value_or(80);
 
     // One upstream is kept while requests go to the same place for the same user. A kept one may
-    // have been closed meanwhile: a request without a body is then sent once more on a new one.
+    // have been closed meanwhile: a request without a body is then sent once more on a new one, if
+    // its method allows.
     const bool body = request.body.kind != wire::BodyFraming::Kind::kNone;
-    for (bool reused = upstream_ && key == upstream_key_ && user == upstream_user_;;
+    for (bool reused = keeps_upstream(key, user);;
          reused = false) {
       if (!reused) {
         upstream_.reset();
@@ -170,7 +182,7 @@ class Session {
         Result<flow::Upstream> opened = co_await sink_.open(meta);
         if (!opened.ok()) {
           if (opened.code() == Errc::kRejected && opened.error().retry) co_return false;
-          co_return co_await answer(status_for(opened.error()), "", request.keep_alive && !body);
+          co_return co_await answer(status_for(opened.error()), "", stays(head) && !body);
         }
         upstream_ = *std::move(opened);
         upstream_key_ = key;
@@ -185,16 +197,16 @@ class Session {
           co_return true;
         case Outcome::kFinished:
           upstream_.reset();
-          stream_->close();
+          co_await finish();
           co_return false;
         case Outcome::kUpgraded:
           reader_.forget();
           sink_.relay(std::move(stream_), *std::move(upstream_));
           co_return false;
         case Outcome::kNoAnswer:
-          if (reused && !body) continue;
+          if (reused && !body && is_idempotent(head.method)) continue;
           upstream_.reset();
-          co_return co_await answer(502, "", request.keep_alive && !body);
+          co_return co_await answer(502, "", stays(head) && !body);
         case Outcome::kBroken:
           // The client must see that what it has is not all.
           upstream_->stream->abort();
@@ -205,9 +217,17 @@ class Session {
     }
   }
 
+  // Whether the kept upstream leads there and is as quiet as an idle connection has to be: one that
+  // ended is of no use, and what an origin says unasked must not be taken for the next answer.
+  bool keeps_upstream(std::string_view key, uint32_t user) {
+    return upstream_ && key == upstream_key_ && user == upstream_user_ &&
+           upstream_->stream->lend().code() == Errc::kWouldBlock;
+  }
+
   Task<bool> answer(int status, std::string_view fields, bool keep_alive) {
-    const std::string text =
+    std::string text =
         wire::serialize_response(status, fields, wire::reason_phrase(status), keep_alive);
+    if (head_request_) text.resize(text.find("\r\n\r\n") + 4);
     const TimePoint soon = rt::Worker::here().now() + kReplyTime;
     const Status written = co_await rt::write_all(*stream_, as_bytes(text), soon);
     if (!keep_alive || !written.ok()) co_await finish();
@@ -239,6 +259,7 @@ class Session {
   transport::HeadReader reader_;
   std::optional<flow::Upstream> upstream_;
   std::string upstream_key_;
+  bool head_request_ = false;  // its answers have no body (RFC 9110 section 9.3.2)
   uint32_t upstream_user_ = flow::kNoUser;
 };
 
