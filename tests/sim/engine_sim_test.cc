@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 
@@ -135,6 +136,7 @@ struct Outcome {
   Tally tally;
   uint64_t hash = 0;
   uint64_t bytes = 0;
+  size_t largest_frame = 0;
 };
 
 Outcome run(uint64_t seed, double reset, int clients) {
@@ -187,6 +189,7 @@ Outcome run(uint64_t seed, double reset, int clients) {
   EXPECT_EQ(world.open_streams(), 0u) << "seed " << seed;
   out.bytes = engine.uploaded() + engine.downloaded();
   out.hash = world.hash();
+  out.largest_frame = std::max(w0->frames().largest(), w1->frames().largest());
   {
     rt::Worker::Enter enter(outside);
     listener.reset();
@@ -201,6 +204,9 @@ TEST(EngineSim, CarriesEverythingWithoutFaultsButSlowReaders) {
   EXPECT_EQ(o.tally.whole, 32);  // 4 go to a refused name, 4 to an unknown one
   EXPECT_EQ(o.tally.broken, 8);
   EXPECT_GT(o.bytes, 1'000'000u);
+  // Every stage of a flow from accept to relay has run: what the largest coroutine frame costs.
+  std::printf("largest coroutine frame: %zu bytes\n", o.largest_frame);
+  EXPECT_LE(o.largest_frame, 8192u);
 }
 
 TEST(EngineSim, NeverTurnsABreakIntoAnEnd) {

@@ -68,7 +68,8 @@ Task<Outcome> pass_response(State& s) {
     const bool client_stays = s.request.keep_alive && !until_close;
     // HTTP/1.0 knows no interim responses (RFC 9110 section 15.2).
     if (interim && s.request.minor == 0) continue;
-    const std::string out = rewrite_response(head, !interim && !upgraded && !client_stays, s.request.minor);
+    const std::string out =
+        rewrite_response(head, !interim && !upgraded && !client_stays, s.request.minor);
     const Status written = co_await rt::write_all(s.client, as_bytes(out), idle_limit());
     if (!written.ok()) co_return Outcome::kBroken;
     s.upstream.tracker->count_download(raw->size());

@@ -174,8 +174,7 @@ class Session {
     // have been closed meanwhile: a request without a body is then sent once more on a new one, if
     // its method allows.
     const bool body = request.body.kind != wire::BodyFraming::Kind::kNone;
-    for (bool reused = keeps_upstream(key, user);;
-         reused = false) {
+    for (bool reused = keeps_upstream(key, user);; reused = false) {
       if (!reused) {
         upstream_.reset();
         flow::FlowMeta meta = meta_of(target.to, port, flow::InboundType::kHttp, user);
