@@ -162,8 +162,7 @@ class Session {
     // One upstream is kept while requests go to the same place for the same user. A kept one may
     // have been closed meanwhile: a request without a body is then sent once more on a new one.
     const bool body = request.body.kind != wire::BodyFraming::Kind::kNone;
-    for (bool reused = upstream_ && key == upstream_key_ && user == upstream_user_;;
-         reused = false) {
+    for (bool reused = keeps_upstream(key, user);; reused = false) {
       if (!reused) {
         upstream_.reset();
         flow::FlowMeta meta = meta_of(target.to, port, flow::InboundType::kHttp, user);
@@ -203,6 +202,13 @@ class Session {
           co_return false;
       }
     }
+  }
+
+  // Whether the kept upstream leads there and is as quiet as an idle connection has to be: one that
+  // ended is of no use, and what an origin says unasked must not be taken for the next answer.
+  bool keeps_upstream(std::string_view key, uint32_t user) {
+    return upstream_ && key == upstream_key_ && user == upstream_user_ &&
+           upstream_->stream->lend().code() == Errc::kWouldBlock;
   }
 
   Task<bool> answer(int status, std::string_view fields, bool keep_alive) {
