@@ -35,6 +35,12 @@ int status_for(const Error& error) {
   }
 }
 
+// RFC 9110 section 9.2.2: what a proxy may send twice.
+bool is_idempotent(std::string_view method) {
+  return method == "GET" || method == "HEAD" || method == "OPTIONS" || method == "TRACE" ||
+         method == "PUT" || method == "DELETE";
+}
+
 class Session {
  public:
   Session(StreamPtr stream, const flow::AcceptInfo& info, flow::FlowSink& sink,
@@ -160,7 +166,8 @@ class Session {
     const uint16_t port = target.to.port.value_or(80);
 
     // One upstream is kept while requests go to the same place for the same user. A kept one may
-    // have been closed meanwhile: a request without a body is then sent once more on a new one.
+    // have been closed meanwhile: a request without a body is then sent once more on a new one, if
+    // its method allows.
     const bool body = request.body.kind != wire::BodyFraming::Kind::kNone;
     for (bool reused = keeps_upstream(key, user);; reused = false) {
       if (!reused) {
@@ -191,7 +198,7 @@ class Session {
           sink_.relay(std::move(stream_), *std::move(upstream_));
           co_return false;
         case Outcome::kNoAnswer:
-          if (reused && !body) continue;
+          if (reused && !body && is_idempotent(head.method)) continue;
           upstream_.reset();
           co_return co_await answer(502, "", request.keep_alive && !body);
         case Outcome::kBroken:
