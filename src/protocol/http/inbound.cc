@@ -191,7 +191,7 @@ class Session {
           co_return true;
         case Outcome::kFinished:
           upstream_.reset();
-          stream_->close();
+          co_await finish();
           co_return false;
         case Outcome::kUpgraded:
           reader_.forget();
