@@ -76,6 +76,7 @@ class Session {
  private:
   // False when the connection is over or was handed on.
   Task<bool> serve(const HttpHead& head) {
+    head_request_ = head.method == "HEAD";
     uint32_t user = flow::kNoUser;
     if (!authorize(head, user)) {
       // The body, if any, was not asked for: only a request without one leaves the connection
@@ -219,8 +220,9 @@ class Session {
   }
 
   Task<bool> answer(int status, std::string_view fields, bool keep_alive) {
-    const std::string text =
+    std::string text =
         wire::serialize_response(status, fields, wire::reason_phrase(status), keep_alive);
+    if (head_request_) text.resize(text.find("\r\n\r\n") + 4);
     const TimePoint soon = rt::Worker::here().now() + kReplyTime;
     const Status written = co_await rt::write_all(*stream_, as_bytes(text), soon);
     if (!keep_alive || !written.ok()) co_await finish();
@@ -252,6 +254,7 @@ class Session {
   transport::HeadReader reader_;
   std::optional<flow::Upstream> upstream_;
   std::string upstream_key_;
+  bool head_request_ = false;  // its answers have no body (RFC 9110 section 9.3.2)
   uint32_t upstream_user_ = flow::kNoUser;
 };
 
