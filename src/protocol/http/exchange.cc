@@ -68,7 +68,8 @@ Task<Outcome> pass_response(State& s) {
     const bool client_stays = s.request.keep_alive && !until_close;
     // HTTP/1.0 knows no interim responses (RFC 9110 section 15.2).
     if (interim && s.request.minor == 0) continue;
-    const std::string out = rewrite_response(head, !interim && !upgraded && !client_stays);
+    const std::string out =
+        rewrite_response(head, !interim && !upgraded && !client_stays, s.request.minor);
     const Status written = co_await rt::write_all(s.client, as_bytes(out), idle_limit());
     if (!written.ok()) co_return Outcome::kBroken;
     s.upstream.tracker->count_download(raw->size());
@@ -126,7 +127,7 @@ std::string rewrite_request(const HttpHead& head, const wire::AbsoluteTarget& ta
   return out;
 }
 
-std::string rewrite_response(const HttpHead& head, bool close) {
+std::string rewrite_response(const HttpHead& head, bool close, uint8_t client_minor) {
   std::string out = head.minor == 0 ? "HTTP/1.0 " : "HTTP/1.1 ";
   out.reserve(1024);
   const char digits[4] = {static_cast<char>('0' + head.status / 100),
@@ -151,7 +152,7 @@ std::string rewrite_response(const HttpHead& head, bool close) {
     }
   } else if (close) {
     out += "Connection: close\r\n";
-  } else if (head.minor == 0 && head.status >= 200) {
+  } else if ((head.minor == 0 || client_minor == 0) && head.status >= 200) {
     out += "Connection: keep-alive\r\n";
   }
   out += "\r\n";

@@ -16,8 +16,9 @@ inline constexpr Duration kBodyIdle = std::chrono::minutes(10);
 
 // The request head as the origin gets it: origin-form, Host from the target, hop-by-hop fields out.
 std::string rewrite_request(const wire::HttpHead& head, const wire::AbsoluteTarget& target);
-// The response head as the client gets it; `close` adds Connection: close.
-std::string rewrite_response(const wire::HttpHead& head, bool close);
+// The response head as the client gets it; `close` adds Connection: close. When either side speaks
+// HTTP/1.0 (the client HTTP/1.client_minor), staying is said too.
+std::string rewrite_response(const wire::HttpHead& head, bool close, uint8_t client_minor);
 // Whether the request asks for another protocol on this connection (RFC 9110 section 7.8).
 bool asks_upgrade(const wire::HttpHead& head);
 

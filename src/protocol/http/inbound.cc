@@ -82,7 +82,7 @@ class Session {
       // The body, if any, was not asked for: only a request without one leaves the connection
       // usable.
       const wire::BodyFraming body = wire::request_framing(head);
-      const bool keep = wire::keeps_alive(head) && body.error == HttpError::kNone &&
+      const bool keep = stays(head) && body.error == HttpError::kNone &&
                         body.kind == wire::BodyFraming::Kind::kNone;
       co_return co_await answer(407, "Proxy-Authenticate: Basic realm=\"culvert\"\r\n", keep);
     }
@@ -98,6 +98,10 @@ class Session {
     }
     co_return co_await forward(head, *target, user);
   }
+
+  // Whether the connection stays after an answer of ours. HTTP/1.0 would have to be told so, and
+  // ends instead.
+  static bool stays(const HttpHead& head) { return head.minor >= 1 && wire::keeps_alive(head); }
 
   bool authorize(const HttpHead& head, uint32_t& user) const {
     const wire::HttpField* field = head.find("proxy-authorization");
@@ -177,7 +181,7 @@ class Session {
         Result<flow::Upstream> opened = co_await sink_.open(meta);
         if (!opened.ok()) {
           if (opened.code() == Errc::kRejected && opened.error().retry) co_return false;
-          co_return co_await answer(status_for(opened.error()), "", request.keep_alive && !body);
+          co_return co_await answer(status_for(opened.error()), "", stays(head) && !body);
         }
         upstream_ = *std::move(opened);
         upstream_key_ = key;
@@ -201,7 +205,7 @@ class Session {
         case Outcome::kNoAnswer:
           if (reused && !body && is_idempotent(head.method)) continue;
           upstream_.reset();
-          co_return co_await answer(502, "", request.keep_alive && !body);
+          co_return co_await answer(502, "", stays(head) && !body);
         case Outcome::kBroken:
           // The client must see that what it has is not all.
           upstream_->stream->abort();
