@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "rt/await.h"
 #include "transport/http1/head_reader.h"
+#include "transport/http1/linger.h"
 #include "wire/url.h"
 
 namespace culvert::api {
@@ -94,6 +95,7 @@ class Controller::Session {
     std::string text = wire::serialize_response(status, all, json, keep_alive);
     if (head_request_) text.resize(text.find("\r\n\r\n") + 4);
     const Status sent = co_await rt::write_all(*stream_, as_bytes(text), now() + kWriteTime);
+    if (sent.ok() && !keep_alive) co_await transport::linger_and_close(*stream_);
     co_return sent;
   }
 
