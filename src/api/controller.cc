@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "rt/await.h"
 #include "transport/http1/head_reader.h"
+#include "transport/http1/linger.h"
 #include "wire/url.h"
 
 namespace culvert::api {
@@ -91,13 +92,16 @@ class Controller::Session {
   Task<Status> answer(int status, std::string_view fields, std::string_view json, bool keep_alive) {
     std::string all(fields);
     if (!json.empty()) all += "Content-Type: application/json\r\n";
-    const std::string text = wire::serialize_response(status, all, json, keep_alive);
+    std::string text = wire::serialize_response(status, all, json, keep_alive);
+    if (head_request_) text.resize(text.find("\r\n\r\n") + 4);
     const Status sent = co_await rt::write_all(*stream_, as_bytes(text), now() + kWriteTime);
+    if (sent.ok() && !keep_alive) co_await transport::linger_and_close(*stream_);
     co_return sent;
   }
 
   // True when the connection may carry another request.
   Task<bool> serve(const HttpHead& head) {
+    head_request_ = head.method == "HEAD";
     const wire::PathAndQuery target = wire::split_target(head.target);
     const wire::BodyFraming body = wire::request_framing(head);
     const std::string cors = cors_fields(head, rules());
@@ -281,6 +285,7 @@ class Controller::Session {
   Controller& controller_;
   engine::Engine& engine_;
   StreamPtr stream_;
+  bool head_request_ = false;  // its answers have no body (RFC 9110 section 9.3.2)
 };
 
 // ---------------------------------------------------------------- accepting

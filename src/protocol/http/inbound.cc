@@ -6,6 +6,7 @@
 #include "protocol/http/exchange.h"
 #include "rt/worker.h"
 #include "transport/http1/head_reader.h"
+#include "transport/http1/linger.h"
 #include "wire/base64.h"
 #include "wire/http1.h"
 
@@ -196,7 +197,7 @@ class Session {
           co_return true;
         case Outcome::kFinished:
           upstream_.reset();
-          co_await finish();
+          co_await transport::linger_and_close(*stream_);
           co_return false;
         case Outcome::kUpgraded:
           reader_.forget();
@@ -229,28 +230,14 @@ class Session {
     if (head_request_) text.resize(text.find("\r\n\r\n") + 4);
     const TimePoint soon = rt::Worker::here().now() + kReplyTime;
     const Status written = co_await rt::write_all(*stream_, as_bytes(text), soon);
-    if (!keep_alive || !written.ok()) co_await finish();
+    if (!keep_alive || !written.ok()) co_await transport::linger_and_close(*stream_);
     co_return keep_alive&& written.ok();
   }
   Task<void> refuse(int status) {
     const bool more = co_await answer(status, "", false);
     (void)more;
   }
-  // Unread bytes would turn the close into a reset that can overtake the answer: they are taken
-  // first, as far as they have arrived.
-  Task<void> finish() {
-    const Status shut = stream_->shutdown_write();
-    const TimePoint soon = rt::Worker::here().now() + std::chrono::seconds(1);
-    for (size_t taken = 0; shut.ok() && taken < kLinger;) {
-      const Result<MutableBytes> bytes = co_await rt::read_some(*stream_, soon);
-      if (!bytes.ok()) break;
-      taken += bytes->size();
-      stream_->consume(bytes->size());
-    }
-    stream_->close();
-  }
 
-  static constexpr size_t kLinger = 256 << 10;
   StreamPtr stream_;
   const flow::AcceptInfo& info_;
   flow::FlowSink& sink_;

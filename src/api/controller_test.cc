@@ -1,0 +1,342 @@
+#include "api/controller.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/log.h"
+#include "config/settings.h"
+#include "flow/testing/twins.h"
+#include "rt/testing/sim.h"
+#include "wire/http1.h"
+
+namespace culvert::api {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Every connection is a flow to a.example:80.
+class OneFlowInbound final : public flow::Inbound {
+ public:
+  flow::Task<void> serve(flow::StreamPtr stream, flow::AcceptInfo info,
+                         flow::FlowSink& sink) override {
+    flow::FlowMeta meta;
+    meta.source = info.source;
+    meta.inbound_port = info.inbound_port;
+    meta.inbound_index = info.inbound_index;
+    meta.destination.port = 80;
+    meta.set_host("a.example");
+    Result<flow::Upstream> upstream = co_await sink.open(meta);
+    if (upstream.ok()) sink.relay(std::move(stream), *std::move(upstream));
+  }
+};
+
+std::unique_ptr<flow::Inbound> make_one_flow(const flow::BuildContext&) {
+  return std::make_unique<OneFlowInbound>();
+}
+
+std::unique_ptr<flow::Outbound> make_scripted(std::string_view, const flow::BuildContext&) {
+  auto outbound = std::make_unique<flow::testing::ScriptedOutbound>();
+  outbound->streams.emplace_back(flow::StreamPtr(std::make_unique<flow::testing::MemoryStream>()));
+  return outbound;
+}
+
+const Endpoint kController{IpAddress::v4(0x7f000001), 9090};
+const Endpoint kProxy{IpAddress::v4(0x7f000001), 7890};
+const std::string kHost = "Host: 127.0.0.1:9090\r\n";
+
+class ControllerTest : public ::testing::Test {
+ protected:
+  ControllerTest() {
+    registry.add(flow::InboundKind{"mixed", &make_one_flow});
+    for (const std::string_view name : {"direct", "reject", "reject-drop"}) {
+      registry.add(flow::OutboundKind{name, {.stream = true}, &make_scripted});
+    }
+    std::vector<std::unique_ptr<rt::Worker>> workers;
+    for (int i = 0; i < 2; ++i) workers.push_back(world.make_worker());
+    engine.emplace(control, std::move(workers), resolver, false);
+    Diagnostics diagnostics;
+    const auto settings =
+        config::load_text("test", "mixed-port: 7890\nrules:\n  - MATCH,DIRECT\n", diagnostics);
+    auto generation =
+        settings ? engine::Generation::build(*settings, registry, resolver, diagnostics) : nullptr;
+    const bool started =
+        generation != nullptr && engine->start(std::move(generation), diagnostics).ok();
+    EXPECT_TRUE(started) << diagnostics.to_string();
+  }
+  void start(std::string secret = "", Endpoint at = kController) {
+    Controller::Options options;
+    options.listen = at;
+    options.secret = std::move(secret);
+    controller.emplace(*engine, std::move(options));
+    ASSERT_TRUE(controller->start().ok());
+  }
+
+  // A client's connection.
+  struct Client {
+    std::unique_ptr<rt::Stream> stream;
+    std::string got;
+    Errc end = Errc::kNone;
+    void read() {
+      while (end == Errc::kNone) {
+        const auto bytes = stream->lend();
+        if (bytes.ok()) {
+          got += as_text(*bytes);
+          stream->consume(bytes->size());
+        } else if (bytes.code() == Errc::kWouldBlock) {
+          return;
+        } else {
+          end = bytes.code();
+        }
+      }
+    }
+  };
+  Client connect(Endpoint to = kController) {
+    Client c;
+    auto stream = control.backend().connect(to, {});
+    EXPECT_TRUE(stream.ok());
+    if (stream.ok()) c.stream = *std::move(stream);
+    EXPECT_TRUE(world.run_until([&] { return c.stream->opened().ok(); }, 1s));
+    return c;
+  }
+  void send(Client& c, std::string_view text) {
+    const auto n = c.stream->write(as_bytes(text));
+    ASSERT_TRUE(n.ok());
+    ASSERT_EQ(*n, text.size());
+  }
+  bool wait_for(Client& c, std::string_view text, Duration limit = 5s) {
+    return world.run_until(
+        [&] {
+          c.read();
+          return c.got.find(text) != std::string::npos;
+        },
+        limit);
+  }
+  bool wait_for_end(Client& c, Duration limit) {
+    return world.run_until(
+        [&] {
+          c.read();
+          return c.end != Errc::kNone;
+        },
+        limit);
+  }
+  // One request on a connection of its own, read until nothing more comes.
+  std::string ask(std::string_view request) {
+    Client c = connect();
+    send(c, request);
+    world.run_for(500ms);
+    c.read();
+    return c.got;
+  }
+  std::string get(std::string_view target, std::string_view fields = kHost) {
+    return ask("GET " + std::string(target) + " HTTP/1.1\r\n" + std::string(fields) + "\r\n");
+  }
+  static std::string status(const std::string& answer) { return answer.substr(9, 3); }
+  static std::string body(const std::string& answer) {
+    return answer.substr(answer.find("\r\n\r\n") + 4);
+  }
+  static std::string upgrade(std::string_view target) {
+    return "GET " + std::string(target) + " HTTP/1.1\r\n" + kHost +
+           "Connection: Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Version: 13\r\n"
+           "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+  }
+
+  rt::sim::World world{1};
+  rt::Worker& control = world.add_worker(IpAddress::v4(0x7f000001));
+  rt::Worker::Enter enter{control};
+  flow::testing::TableResolver resolver;
+  flow::Registry registry;
+  std::optional<engine::Engine> engine;
+  std::optional<Controller> controller;
+};
+
+TEST_F(ControllerTest, AnswersAndKeepsTheConnection) {
+  start();
+  Client c = connect();
+  send(c, "GET / HTTP/1.1\r\n" + kHost + "\r\nGET /version HTTP/1.1\r\n" + kHost + "\r\n");
+  ASSERT_TRUE(wait_for(c, R"("version")"));
+  EXPECT_NE(c.got.find(R"({"hello":"mihomo"})"), std::string::npos);
+  EXPECT_NE(c.got.find(R"({"meta":true,"version":")"), std::string::npos);
+  EXPECT_NE(c.got.find("Content-Type: application/json\r\n"), std::string::npos);
+  EXPECT_EQ(c.end, Errc::kNone);
+  send(c, "GET / HTTP/1.1\r\n" + kHost + "Connection: close\r\n\r\n");
+  EXPECT_TRUE(wait_for_end(c, 1s));
+  EXPECT_EQ(c.end, Errc::kEndOfStream);
+}
+
+TEST_F(ControllerTest, Refusals) {
+  start();
+  EXPECT_EQ(status(get("/nothing")), "404");
+  EXPECT_EQ(status(get("/ui/../config.yaml")), "404");
+  EXPECT_EQ(status(get("/", "Host: evil.example\r\n")), "403");
+  const std::string post = ask("POST /version HTTP/1.1\r\n" + kHost + "\r\n");
+  EXPECT_EQ(status(post), "405");
+  EXPECT_NE(post.find("Allow: GET\r\n"), std::string::npos);
+  EXPECT_EQ(
+      status(ask("PATCH /configs HTTP/1.1\r\n" + kHost + "Content-Length: 1073741824\r\n\r\n")),
+      "413");
+  EXPECT_EQ(status(ask("POST / HTTP/1.1\r\n" + kHost +
+                       "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n")),
+            "400");
+  EXPECT_EQ(status(ask("garbage\r\n\r\n")), "400");
+  EXPECT_EQ(status(get("/logs?level=loud")), "400");
+  EXPECT_EQ(status(ask("GET /" + std::string(wire::kMaxHttpHead - 5, 'x'))), "414");
+}
+
+TEST_F(ControllerTest, TheAnswerToAHeadHasNoBody) {
+  start();
+  for (const std::string_view target : {"/", "/nothing"}) {
+    const std::string answer =
+        ask("HEAD " + std::string(target) + " HTTP/1.1\r\n" + kHost + "\r\n");
+    EXPECT_EQ(answer.find("HTTP/1.1 40"), 0u);
+    EXPECT_EQ(body(answer), "");
+  }
+}
+
+TEST_F(ControllerTest, TheSecret) {
+  start("s3cret");
+  const std::string denied = get("/version");
+  EXPECT_EQ(status(denied), "401");
+  EXPECT_EQ(body(denied), R"({"message":"Unauthorized"})");
+  EXPECT_EQ(status(get("/version", "Authorization: Bearer wrong\r\n")), "401");
+  EXPECT_EQ(status(get("/version?token=s3cret")), "401") << "tokens are for upgrades";
+  EXPECT_EQ(status(get("/version", "Authorization: bearer s3cret\r\n")), "200");
+  EXPECT_EQ(status(ask(upgrade("/traffic?token=s3cret"))), "101");
+  EXPECT_EQ(status(ask(upgrade("/traffic?token=wrong"))), "401");
+  EXPECT_EQ(status(ask("OPTIONS /version HTTP/1.1\r\n" + kHost +
+                       "Origin: https://a.example\r\n"
+                       "Access-Control-Request-Method: GET\r\n\r\n")),
+            "204")
+      << "preflights carry no secret";
+}
+
+TEST_F(ControllerTest, DoesNotOpenToOthersWithoutASecret) {
+  const Endpoint any{IpAddress::v4(0), 9090};
+  start("", any);
+  EXPECT_FALSE(controller->listening_at().has_value());
+  controller.reset();
+  start("s", any);
+  EXPECT_TRUE(controller->listening_at().has_value());
+}
+
+TEST_F(ControllerTest, ListsFlows) {
+  start();
+  const std::string none = get("/connections");
+  EXPECT_EQ(status(none), "200");
+  EXPECT_NE(none.find(R"("connections":[])"), std::string::npos) << none;
+  Client flow = connect(kProxy);
+  send(flow, "hello");
+  world.run_for(100ms);
+  const std::string one = get("/connections");
+  EXPECT_NE(one.find(R"("host":"a.example")"), std::string::npos) << one;
+  EXPECT_NE(one.find(R"("destinationPort":"80")"), std::string::npos);
+  EXPECT_NE(one.find(R"("chains":["SCRIPTED"])"), std::string::npos);
+  EXPECT_NE(one.find(R"("upload":5)"), std::string::npos);
+  EXPECT_NE(one.find(R"("uploadTotal":5)"), std::string::npos);
+}
+
+TEST_F(ControllerTest, TrafficIsALineASecond) {
+  start();
+  Client c = connect();
+  send(c, "GET /traffic HTTP/1.1\r\n" + kHost + "\r\n");
+  world.run_for(500ms);
+  c.read();
+  EXPECT_NE(c.got.find("Transfer-Encoding: chunked\r\n"), std::string::npos);
+  EXPECT_EQ(body(c.got), "");
+  Client flow = connect(kProxy);
+  send(flow, "hello");
+  world.run_for(3s);
+  c.read();
+  wire::ChunkedScanner chunks;
+  const std::string lines = body(c.got);
+  EXPECT_EQ(chunks.advance(as_bytes(lines)), lines.size());
+  EXPECT_FALSE(chunks.failed());
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '{'), 3);
+  EXPECT_NE(lines.find(R"({"up":5,"down":0,"upTotal":5,"downTotal":0})"), std::string::npos)
+      << lines;
+}
+
+TEST_F(ControllerTest, AWebSocketAnswersPingsAndCloses) {
+  start();
+  Client c = connect();
+  send(c, upgrade("/memory"));
+  ASSERT_TRUE(wait_for(c, "\"inuse\":0"));
+  // RFC 6455 section 1.3.
+  EXPECT_NE(c.got.find("Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"),
+            std::string::npos);
+  EXPECT_EQ(body(c.got)[0], '\x81');
+  send(c, std::string("\x89\x82\0\0\0\0hi", 8));
+  EXPECT_TRUE(wait_for(c, "\x8a\x02hi"));
+  send(c, std::string("\x88\x82\0\0\0\0\x03\xe8", 8));
+  EXPECT_TRUE(wait_for(c, "\x88\x02\x03\xe8"));
+  EXPECT_TRUE(wait_for_end(c, 1s));
+}
+
+TEST_F(ControllerTest, AWebSocketThatBreaksTheRulesIsTold) {
+  start();
+  Client c = connect();
+  send(c, upgrade("/connections?interval=1000"));
+  ASSERT_TRUE(wait_for(c, "\"connections\""));
+  send(c, "\x81\x02hi");  // not masked
+  EXPECT_TRUE(wait_for(c, "\x88\x02\x03\xea"));
+  EXPECT_TRUE(wait_for_end(c, 1s));
+}
+
+TEST_F(ControllerTest, LogsArePassedOn) {
+  start();
+  Client c = connect();
+  send(c, "GET /logs?level=warning HTTP/1.1\r\n" + kHost + "\r\n");
+  ASSERT_TRUE(wait_for(c, "\r\n\r\n"));
+  CULVERT_LOG(kWarning, "for the \"client\"");
+  EXPECT_TRUE(wait_for(c, R"({"type":"warning","payload":"for the \"client\""})"));
+}
+
+TEST_F(ControllerTest, ASilentClientIsClosed) {
+  start();
+  Client c = connect();
+  send(c, "GET / HT");
+  world.run_for(Controller::kHeadTime - 1s);
+  c.read();
+  EXPECT_EQ(c.end, Errc::kNone);
+  EXPECT_TRUE(wait_for_end(c, 2s));
+}
+
+TEST_F(ControllerTest, AClientThatDoesNotReadIsClosed) {
+  start();
+  Client c = connect();
+  // Many answers, none of them taken.
+  std::string many;
+  while (many.size() < 60'000) many += "GET /version HTTP/1.1\r\n" + kHost + "\r\n";
+  send(c, many);
+  const size_t before = world.open_streams();
+  world.run_for(Controller::kWriteTime + 5s);
+  EXPECT_LT(world.open_streams(), before);
+}
+
+TEST_F(ControllerTest, AsManyClientsAsThereMayBe) {
+  start();
+  std::vector<Client> clients;
+  for (size_t i = 0; i < Controller::kMaxClients; ++i) clients.push_back(connect());
+  world.run_for(100ms);
+  Client more = connect();
+  EXPECT_TRUE(wait_for_end(more, 1s));
+  clients.pop_back();
+  world.run_for(100ms);
+  EXPECT_EQ(status(get("/")), "200");
+}
+
+TEST_F(ControllerTest, StopsWithClientsConnected) {
+  start();
+  Client c = connect();
+  send(c, upgrade("/traffic"));
+  Client idle = connect();
+  ASSERT_TRUE(wait_for(c, "101"));
+  controller->stop();
+  EXPECT_TRUE(wait_for_end(c, 1s));
+  EXPECT_TRUE(wait_for_end(idle, 1s));
+  controller.reset();
+}
+
+}  // namespace
+}  // namespace culvert::api
