@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/utf8.h"
+
 #include "wire/websocket.h"
 
 namespace {
