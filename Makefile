@@ -32,7 +32,7 @@ asan: ## Unit tests and fuzz corpora under AddressSanitizer and UndefinedBehavio
 	@tools/deps.sh build test
 	tools/test.py --only asan $(TEST_ARGS)
 
-tsan: ## The runtime's and reload's unit tests under ThreadSanitizer
+tsan: ## The runtime's unit tests under ThreadSanitizer
 	@tools/deps.sh build test
 	tools/test.py --only tsan $(TEST_ARGS)
 

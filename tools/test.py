@@ -5,7 +5,7 @@
 
 asan   the unit tests and the fuzz corpora under AddressSanitizer and UndefinedBehaviorSanitizer
 e2e    tests/e2e against build/release/culvert
-tsan   the unit tests of the runtime and of reload under ThreadSanitizer
+tsan   the runtime's unit tests under ThreadSanitizer
 
 The last line is "N passed, N failed, N skipped"; the exit status is 1 when anything failed. What
 cannot be built, crashes, or runs out of its time counts as failed. Skips are listed with reasons.
@@ -26,8 +26,6 @@ import xml.etree.ElementTree as ElementTree
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OUT = os.path.join(ROOT, "build", "test")
 STAGES = ("asan", "e2e", "tsan")
-# Suites that start threads of their own.
-TSAN_FILTER = "Rt*:*/Rt*:Reload*"
 LIMIT_SECONDS = {"unit_tests": 600, "fuzz_corpus": 600, "e2e": 300}
 BUILD_LIMIT_SECONDS = 3600
 PROGRESS_SECONDS = 20
@@ -138,9 +136,9 @@ def fixed_addresses():
     return []
 
 
-def run_unit_tests(tally, preset, verbose, test_filter="*"):
-    name = f"{preset}: unit_tests"
-    report = os.path.join(OUT, f"unit_tests-{preset}.json")
+def run_unit_tests(tally, preset, verbose, program="unit_tests"):
+    name = f"{preset}: {program}"
+    report = os.path.join(OUT, f"{program}-{preset}.json")
     if os.path.exists(report):
         os.remove(report)
     current, seen = None, {"OK": 0, "FAILED": [], "SKIPPED": {}}
@@ -168,7 +166,7 @@ def run_unit_tests(tally, preset, verbose, test_filter="*"):
 
     start = time.monotonic()
     outcome = run(
-        [*fixed_addresses(), f"build/{preset}/tests/unit_tests", f"--gtest_filter={test_filter}",
+        [*fixed_addresses(), f"build/{preset}/tests/{program}",
          f"--gtest_output=json:{report}"],
         LIMIT_SECONDS["unit_tests"], on_line, ENVIRONMENT)
     tally.timings.append((name, time.monotonic() - start))
@@ -292,8 +290,8 @@ def main():
             run_fuzz_corpus(tally, "asan")
         elif stage == "e2e" and build(tally, "release", "culvert"):
             run_e2e(tally, options.verbose)
-        elif stage == "tsan" and build(tally, "tsan", "unit_tests"):
-            run_unit_tests(tally, "tsan", options.verbose, TSAN_FILTER)
+        elif stage == "tsan" and build(tally, "tsan", "thread_tests"):
+            run_unit_tests(tally, "tsan", options.verbose, "thread_tests")
 
     show("== summary")
     for name, seconds in tally.timings:
