@@ -296,7 +296,7 @@ TEST_F(ControllerTest, ASilentClientIsClosed) {
   start();
   Client c = connect();
   send(c, "GET / HT");
-  world.run_for(Controller::kHeadTime - 1s);
+  world.run_for(Controller::Options().head_time - 1s);
   c.read();
   EXPECT_EQ(c.end, Errc::kNone);
   EXPECT_TRUE(wait_for_end(c, 2s));

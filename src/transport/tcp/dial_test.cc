@@ -55,7 +55,8 @@ class DialTest : public ::testing::Test {
 TEST(Interleave, FamiliesAlternateFromTheFirst) {
   const flow::AddressList in = list({"2001:db8::1", "2001:db8::2", "192.0.2.1", "192.0.2.2"});
   std::string out;
-  for (const IpAddress& a : interleave(in).view()) out += a.to_string() + " ";
+  const flow::AddressList mixed = interleave(in);
+  for (const IpAddress& a : mixed.view()) out += a.to_string() + " ";
   EXPECT_EQ(out, "2001:db8::1 192.0.2.1 2001:db8::2 192.0.2.2 ");
   EXPECT_EQ(interleave({}).size, 0);
 }
