@@ -7,11 +7,10 @@
 #include "flow/testing/twins.h"
 #include "rt/testing/sim.h"
 
-namespace culvert::flow {
+namespace culvert::flow::testing {
 namespace {
 
 using namespace std::chrono_literals;
-using namespace testing;
 
 class ContractsTest : public ::testing::Test {
  protected:
@@ -201,4 +200,4 @@ TEST(Registry, KnowsWhatIsBuiltAndWhatIsNot) {
 }
 
 }  // namespace
-}  // namespace culvert::flow
+}  // namespace culvert::flow::testing

@@ -289,7 +289,7 @@ TEST(WsHandshake, TheExampleOfTheRfc) {
   EXPECT_EQ(ws_accept("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 }
 
-bool upgrades(std::string text, std::string* key_out = nullptr) {
+bool upgrades(const std::string& text, std::string* key_out = nullptr) {
   const auto head = std::make_unique<HttpHead>();
   EXPECT_EQ(parse_request_head(as_bytes(text), *head), HttpError::kNone);
   std::string_view key;
