@@ -19,7 +19,7 @@ using Kind = wire::BodyFraming::Kind;
 
 // ---------------------------------------------------------------- heads
 
-std::string request(std::string text) {
+std::string request(const std::string& text) {
   const auto head = std::make_unique<wire::HttpHead>();
   EXPECT_EQ(wire::parse_request_head(as_bytes(text), *head), wire::HttpError::kNone) << text;
   const auto target = wire::parse_absolute_target(head->target);
@@ -27,7 +27,7 @@ std::string request(std::string text) {
   return target ? rewrite_request(*head, *target) : "";
 }
 
-std::string response(std::string text, bool close, uint8_t client_minor = 1) {
+std::string response(const std::string& text, bool close, uint8_t client_minor = 1) {
   const auto head = std::make_unique<wire::HttpHead>();
   EXPECT_EQ(wire::parse_response_head(as_bytes(text), *head), wire::HttpError::kNone) << text;
   return rewrite_response(*head, close, client_minor);
