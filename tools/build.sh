@@ -8,6 +8,8 @@ cd "$(dirname "$0")/.."
 
 preset=${1:?usage: tools/build.sh <preset> [<target>...]}
 shift
+# The same source in another folder is the same source to ccache.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 launcher=()
 if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
 
