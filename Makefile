@@ -9,10 +9,12 @@ TEST_ARGS ?=
 FUZZ_SECONDS ?= 60
 BENCH_REPETITIONS ?= 5
 BENCH_FILTER ?= .
+ROW ?=
+BASE ?=
 
 export JOBS
 
-.PHONY: help build run test bench-micro fuzz format format-check layers lint tsan asan clean
+.PHONY: help build run test bench bench-full bench-micro bench-ab bench-peers bench-publish fuzz format format-check layers lint tsan asan clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -36,10 +38,40 @@ tsan: ## The runtime's unit tests under ThreadSanitizer
 	@tools/deps.sh build test
 	tools/test.py --only tsan $(TEST_ARGS)
 
-bench-micro: ## Micro benchmarks: bench/results/micro.json and a table (BENCH_FILTER, BENCH_REPETITIONS)
+bench: ## Within 15 minutes: micro, then the main rows against the best peer of each; ROW=name for one
+	@tools/deps.sh build bench
+	tools/build.sh release culvert loadgen
+ifeq ($(ROW),)
+	tools/build.sh bench micro_bench
+	tools/bench_micro.py
+	bench/bench.py quick
+else
+	bench/bench.py row $(ROW)
+endif
+
+bench-full: ## Every row, every peer that is there, five repetitions and more
+	@tools/deps.sh build bench
+	tools/build.sh release culvert loadgen
+	tools/build.sh bench micro_bench
+	tools/bench_micro.py --repetitions 7
+	bench/bench.py full
+
+bench-micro: ## Micro benchmarks, within 3 minutes: bench/results/ and a table (BENCH_FILTER, BENCH_REPETITIONS)
 	@tools/deps.sh build bench
 	tools/build.sh bench micro_bench
 	tools/bench_micro.py --filter '$(BENCH_FILTER)' --repetitions $(BENCH_REPETITIONS)
+
+bench-ab: ## This tree against the commit BASE, fresh processes in turn
+	@test -n '$(BASE)' || { echo 'make bench-ab BASE=<commit>' >&2; exit 2; }
+	@tools/deps.sh build bench
+	tools/build.sh release culvert loadgen
+	bench/bench.py ab '$(BASE)'
+
+bench-peers: ## Install the peers that Debian packages: daemons, some of which start by themselves
+	@tools/deps.sh peers
+
+bench-publish: ## Put the results of bench-full into docs/performance.md and its charts
+	bench/bench.py publish
 
 fuzz: ## Every fuzz target under libFuzzer, FUZZ_SECONDS each
 	@tools/deps.sh build fuzz

@@ -2,7 +2,7 @@
 # Installs what a task needs on Debian 12, Debian 13 and Ubuntu 24.04; does nothing, and needs no
 # root, where it is all there.
 #
-#   tools/deps.sh [--check] <set>...      sets: build, test, bench, lint, fuzz
+#   tools/deps.sh [--check] <set>...      sets: build, test, bench, peers, lint, fuzz
 #
 # --check only names what is missing; the exit status is 1 when something is.
 set -euo pipefail
@@ -41,6 +41,25 @@ pc:benchmark libbenchmark-dev
 cmd:python3 python3
 LIST
       ;;
+    peers)
+      cat <<'LIST'
+cmd:v2ray v2ray
+cmd:ss-server shadowsocks-libev
+cmd:trojan trojan
+cmd:danted dante-server
+cmd:microsocks microsocks
+cmd:haproxy haproxy
+cmd:dnsmasq dnsmasq-base
+cmd:unbound unbound
+cmd:wireguard-go wireguard-go
+cmd:wg wireguard-tools
+cmd:openvpn openvpn
+cmd:iperf3 iperf3
+cmd:ip iproute2
+cmd:ping iputils-ping
+cmd:openssl openssl
+LIST
+      ;;
     lint)
       # The reference version of both is 14, Debian 12's.
       cat <<'LIST'
@@ -58,7 +77,7 @@ cmd:python3 python3
 LIST
       ;;
     *)
-      echo "tools/deps.sh: no set '$1' (build, test, bench, lint, fuzz)" >&2
+      echo "tools/deps.sh: no set '$1' (build, test, bench, peers, lint, fuzz)" >&2
       exit 2
       ;;
   esac

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Builds and runs every test, and sums them up.
 
-    tools/test.py [--only STAGE]... [--verbose]       stages: asan, e2e, tsan
+    tools/test.py [--only STAGE]... [--verbose]       stages: asan, e2e, bench, tsan
 
 asan   the unit tests and the fuzz corpora under AddressSanitizer and UndefinedBehaviorSanitizer
 e2e    tests/e2e against build/release/culvert
+bench  tests/bench, the benchmark harness itself
 tsan   the runtime's unit tests under ThreadSanitizer
 
 The last line is "N passed, N failed, N skipped"; the exit status is 1 when anything failed. What
@@ -25,8 +26,8 @@ import xml.etree.ElementTree as ElementTree
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OUT = os.path.join(ROOT, "build", "test")
-STAGES = ("asan", "e2e", "tsan")
-LIMIT_SECONDS = {"unit_tests": 600, "fuzz_corpus": 600, "e2e": 300}
+STAGES = ("asan", "e2e", "bench", "tsan")
+LIMIT_SECONDS = {"unit_tests": 600, "fuzz_corpus": 600, "e2e": 300, "bench": 120}
 BUILD_LIMIT_SECONDS = 3600
 PROGRESS_SECONDS = 20
 ENVIRONMENT = {
@@ -238,41 +239,42 @@ def python_with_pytest():
     return None
 
 
-def run_e2e(tally, verbose):
+def run_pytest(tally, name, verbose):
+    """tests/<name>, with build/release/culvert as the program."""
     python = python_with_pytest()
     if python is None:
         if os.environ.get("CI") == "true":
-            tally.fail("e2e", "pytest is not installed")
+            tally.fail(name, "pytest is not installed")
         else:
-            tally.skip("e2e", "pytest is not installed")
+            tally.skip(name, "pytest is not installed")
         return
-    report = os.path.join(OUT, "e2e.xml")
+    report = os.path.join(OUT, f"{name}.xml")
     if os.path.exists(report):
         os.remove(report)
-    command = [python, "-m", "pytest", "tests/e2e", f"--junitxml={report}", "-p", "no:cacheprovider",
+    command = [python, "-m", "pytest", f"tests/{name}", f"--junitxml={report}", "-p", "no:cacheprovider",
                "-v" if verbose else "-q"]
     start = time.monotonic()
-    outcome = run(command, LIMIT_SECONDS["e2e"], show,
+    outcome = run(command, LIMIT_SECONDS[name], show,
                   {"CULVERT": os.path.join(ROOT, "build/release/culvert"), "PYTHONUNBUFFERED": "1"})
-    tally.timings.append(("e2e", time.monotonic() - start))
+    tally.timings.append((name, time.monotonic() - start))
     try:
         cases = list(ElementTree.parse(report).iter("testcase"))
     except (OSError, ElementTree.ParseError):
         cases = []
     failed = 0
     for case in cases:
-        name = f"e2e: {case.get('classname')}.{case.get('name')}"
+        case_name = f"{name}: {case.get('classname')}.{case.get('name')}"
         bad = case.find("failure") if case.find("failure") is not None else case.find("error")
         skipped = case.find("skipped")
         if bad is not None:
             failed += 1
-            tally.fail(name, (bad.get("message") or "failed").splitlines()[0])
+            tally.fail(case_name, (bad.get("message") or "failed").splitlines()[0])
         elif skipped is not None:
-            tally.skip(name, skipped.get("message") or "")
+            tally.skip(case_name, skipped.get("message") or "")
         else:
             tally.passed += 1
     if not cases or (outcome.status != 0 and failed == 0):
-        tally.fail("e2e", outcome.describe() if outcome.status else "ran no test")
+        tally.fail(name, outcome.describe() if outcome.status else "ran no test")
 
 
 def main():
@@ -289,7 +291,9 @@ def main():
             run_unit_tests(tally, "asan", options.verbose)
             run_fuzz_corpus(tally, "asan")
         elif stage == "e2e" and build(tally, "release", "culvert"):
-            run_e2e(tally, options.verbose)
+            run_pytest(tally, "e2e", options.verbose)
+        elif stage == "bench" and build(tally, "release", "culvert", "loadgen"):
+            run_pytest(tally, "bench", options.verbose)
         elif stage == "tsan" and build(tally, "tsan", "thread_tests"):
             run_unit_tests(tally, "tsan", options.verbose, "thread_tests")
 

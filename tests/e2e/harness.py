@@ -9,6 +9,7 @@ import subprocess
 import time
 
 STOP_SECONDS = 10
+LISTEN = "0A"  # the state in /proc/net/tcp
 given_ports = set()
 
 
@@ -117,6 +118,28 @@ class Culvert:
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def connected(self):
+        """How many of its descriptors are TCP sockets that do not listen."""
+        links = set()
+        for name in os.listdir(f"/proc/{self.pid}/fd"):
+            try:
+                links.add(os.readlink(f"/proc/{self.pid}/fd/{name}"))
+            except FileNotFoundError:
+                pass
+        count = 0
+        for table in ("tcp", "tcp6"):
+            with open(f"/proc/{self.pid}/net/{table}", encoding="ascii") as lines:
+                next(lines)
+                for line in lines:
+                    fields = line.split()
+                    count += fields[3] != LISTEN and f"socket:[{fields[9]}]" in links
+        return count
+
+    def resting_descriptors(self):
+        """Its descriptors once it holds no connection, the controller's own included."""
+        wait_until(lambda: self.connected() == 0, 5, "every connection closed")
+        return self.descriptors()
 
     def descriptor_limit(self):
         with open(f"/proc/{self.pid}/limits", encoding="ascii") as limits:

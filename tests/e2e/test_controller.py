@@ -325,7 +325,7 @@ def test_a_stalled_reader_slows_nobody(culvert, curl, origin):
 def test_vanished_readers_are_let_go(culvert):
     process = culvert()
     process.api.get("/version")
-    start = process.descriptors()
+    start = process.resting_descriptors()
     sockets = [WebSocket(process.api, target) for target in ("/logs", "/traffic", "/memory",
                                                              "/connections") for _ in range(5)]
     assert process.descriptors() == start + len(sockets)

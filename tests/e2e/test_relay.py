@@ -65,7 +65,7 @@ def test_descriptors_return(culvert, serve):
 
     open_one("socks5").close()
     wait_until(lambda: not process.api.flows(), 5, "the first flow's end")
-    start = process.descriptors()
+    start = process.resting_descriptors()
     names = list(TUNNELS)
     held = all_at_once([lambda n=names[i % 3]: open_one(n) for i in range(200)])
     assert process.descriptors() >= start + 400

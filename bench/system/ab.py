@@ -1,0 +1,101 @@
+"""Two builds of Culvert against each other: fresh processes in turn, base and new in the order
+ABBA, so that a drift of the machine falls on both. A ratio is given a verdict only outside the
+noise: when the confidence interval of its median leaves out 1, and it lies further from 1 than the
+base from itself."""
+import math
+import os
+import shutil
+import statistics
+import subprocess
+
+from system import gate, loads, memory, peers, processes, runner
+
+ROOT = loads.ROOT
+FOLDER = os.path.join(ROOT, "build", "ab")
+RUNS = ("direct_up", "direct_down", "short")
+PAIRS = 7
+CONFIDENCE = 0.95
+
+
+def build(base):
+    """Builds the base in a worktree of its own; returns the programs (base, new)."""
+    tree = os.path.join(FOLDER, "base")
+    wanted = subprocess.run(["git", "rev-parse", "--verify", f"{base}^{{commit}}"], cwd=ROOT,
+                            capture_output=True, text=True, check=False).stdout.strip()
+    if not wanted:
+        raise SystemExit(f"BASE: no commit '{base}'")
+    os.makedirs(FOLDER, exist_ok=True)
+    if not os.path.exists(os.path.join(tree, ".git")):
+        shutil.rmtree(tree, ignore_errors=True)
+        subprocess.run(["git", "worktree", "prune"], cwd=ROOT, check=True)
+        subprocess.run(["git", "worktree", "add", "--detach", "--quiet", tree, wanted], cwd=ROOT,
+                       check=True)
+    else:
+        subprocess.run(["git", "checkout", "--detach", "--quiet", "--force", wanted], cwd=tree,
+                       check=True)
+    subprocess.run(["tools/build.sh", "release", "culvert"], cwd=tree, check=True)
+    return os.path.join(tree, "build", "release", "culvert"), peers.PROGRAMS["culvert"].path()
+
+
+def interval(values):
+    """The confidence interval of the median by order statistics: (low, high)."""
+    ordered, n = sorted(values), len(values)
+    for k in range((n - 1) // 2, -1, -1):
+        outside = 2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n
+        if 1 - outside >= CONFIDENCE:
+            return ordered[k], ordered[n - 1 - k]
+    return ordered[0], ordered[-1]
+
+
+def judge(ratios, own_noise):
+    """`ratios` new to base, `own_noise` base to base, each a list; what can be said of them."""
+    median = statistics.median(ratios)
+    low, high = interval(ratios)
+    noise = statistics.median(abs(x - 1) for x in own_noise) if own_noise else 0.0
+    if low <= 1 <= high or abs(median - 1) <= noise:
+        word = "no difference outside the noise"
+    else:
+        word = "less" if median < 1 else "more"
+    return {"ratio": median, "low": low, "high": high, "noise": noise, "verdict": word}
+
+
+def measure(program, run, seconds):
+    os.environ["CULVERT"] = program
+    load = runner.ONE_AT_A_TIME[run["scenario"]]
+    with loads.FarEnd() as far, processes.Setup() as setup:
+        endpoint = peers.start(run["culvert"], setup)
+        if not loads.answers(far, endpoint):
+            raise loads.LoadFailed(f"no round trip: {setup.last_words()}")
+        record = gate.undisturbed(lambda: load(far, setup, endpoint, seconds=seconds,
+                                               **run.get("options", {})))
+        return record[run["rows"][0]["figure"]]
+
+
+def measure_idle(program):
+    os.environ["CULVERT"] = program
+    with processes.Setup() as setup:
+        peers.start("culvert/direct", setup)
+        return memory.settled(setup)["rss"]
+
+
+def compare(base, new, pairs=PAIRS, seconds=2.0, say=print):
+    """Judgements by name of what was measured."""
+    runs = [r for r in runner.read_runs() if r["run"] in RUNS]
+    jobs = [(run["rows"][0]["work"], lambda program, run=run: measure(program, run, seconds))
+            for run in runs] + [("idle RSS, minimal profile", measure_idle)]
+    out = {}
+    for name, job in jobs:
+        ratios, noise = [], []
+        try:
+            for _ in range(pairs):
+                a, b, c, d = (job(program) for program in (base, new, new, base))
+                ratios.append((b + c) / (a + d))
+                noise.append(a / d)
+        except gate.TooNoisy as error:
+            out[name] = {"refused": str(error)}
+            say(f"{name}: refused: {error}")
+            continue
+        out[name] = judge(ratios, noise)
+        say("{}: {ratio:.3f}x ({low:.3f}-{high:.3f}), base to itself +-{noise:.3f}: {verdict}"
+            .format(name, **out[name]))
+    return out
