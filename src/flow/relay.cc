@@ -8,6 +8,11 @@ namespace {
 
 // Bytes one direction moves before other events get their turn.
 constexpr size_t kTurnBytes = 1 << 20;
+// A single read as long as this makes a direction bulk: from then on its bytes go through a pipe.
+constexpr size_t kBulkRead = 64 << 10;
+// So many fills in a row shorter than kThinFill make it ordinary again.
+constexpr size_t kThinFill = 16 << 10;
+constexpr uint8_t kThinFills = 8;
 
 }  // namespace
 
@@ -19,10 +24,13 @@ class Relay final : public ListNode {
     down_.from = std::move(upstream.stream);
     up_.to = down_.from.get();
     down_.to = up_.from.get();
+    spliceable_ = up_.from->can_splice() && down_.from->can_splice();
     rt::Worker::here().add_load(1);
   }
   ~Relay() {
     idle_.cancel();
+    give_pipe_back(up_);
+    give_pipe_back(down_);
     --owner_.count_;
     rt::Worker::here().add_load(-1);
   }
@@ -63,8 +71,11 @@ class Relay final : public ListNode {
     Link reader;
     Link writer;
     Turn turn;
+    std::unique_ptr<rt::Pipe> pipe;  // only while it holds bytes, or is being filled
     bool up;
     bool ended = false;
+    bool bulk = false;
+    uint8_t thin_fills = 0;
   };
   struct IdleTimer : rt::Timer {
     explicit IdleTimer(Relay* r) : Timer(&Relay::on_idle), relay(r) {}
@@ -90,6 +101,10 @@ class Relay final : public ListNode {
   // Moves what can be moved; false when the relay is over.
   bool pump(Direction& d) {
     if (d.ended) return true;
+    if (d.bulk) {
+      if (d.pipe == nullptr) d.pipe = rt::Worker::here().pipes().try_acquire();
+      if (d.pipe != nullptr) return pump_through_pipe(d);
+    }
     size_t moved = 0;
     for (;;) {
       const Result<MutableBytes> bytes = d.from->lend();
@@ -112,13 +127,58 @@ class Relay final : public ListNode {
       d.from->consume(*n);
       moved += *n;
       if (*n < bytes->size()) continue;  // the next write says kWouldBlock, or goes on
-      if (moved >= kTurnBytes) {
-        // Goes on in the next turn of the loop: one fat flow does not hold up the others.
+      if (spliceable_ && *n >= kBulkRead) d.bulk = true;
+      if (moved >= kTurnBytes) return take_turns(d, moved);
+    }
+  }
+
+  // The same without looking at the bytes. The pipe is filled only when it is empty, so that what a
+  // refusal means is never in doubt.
+  bool pump_through_pipe(Direction& d) {
+    size_t moved = 0;
+    for (;;) {
+      if (d.pipe->held() == 0) {
+        const Result<size_t> filled = d.from->splice_in(*d.pipe);
+        if (!filled.ok()) {
+          give_pipe_back(d);
+          account(d, moved);
+          if (filled.code() == Errc::kWouldBlock) {
+            d.from->wait_readable(&d.reader);
+            return true;
+          }
+          if (filled.code() == Errc::kEndOfStream) return end_direction(d);
+          return break_both();
+        }
+        d.thin_fills = *filled < kThinFill ? d.thin_fills + 1 : 0;
+      }
+      const Result<size_t> n = d.to->splice_out(*d.pipe);
+      if (!n.ok()) {
         account(d, moved);
-        rt::Worker::here().defer(d.turn);
+        if (n.code() != Errc::kWouldBlock) return break_both();
+        d.to->wait_writable(&d.writer);
         return true;
       }
+      moved += *n;
+      if (d.pipe->held() > 0) continue;
+      const bool ordinary = d.thin_fills >= kThinFills;
+      if (ordinary) {
+        d.bulk = false;
+        d.thin_fills = 0;
+        give_pipe_back(d);
+      }
+      if (ordinary || moved >= kTurnBytes) return take_turns(d, moved);
     }
+  }
+
+  // Goes on in the next turn of the loop: one fat flow does not hold up the others.
+  bool take_turns(Direction& d, size_t moved) {
+    account(d, moved);
+    rt::Worker::here().defer(d.turn);
+    return true;
+  }
+
+  static void give_pipe_back(Direction& d) {
+    if (d.pipe != nullptr) rt::Worker::here().pipes().release(std::move(d.pipe));
   }
 
   void account(Direction& d, size_t moved) {
@@ -165,6 +225,7 @@ class Relay final : public ListNode {
   Direction up_{this, true};
   Direction down_{this, false};
   IdleTimer idle_{this};
+  bool spliceable_ = false;
   TimePoint last_byte_{};
 };
 static_assert(sizeof(Relay) <= 512);

@@ -1,6 +1,7 @@
 // Relay: joins two open streams until both directions have ended. One plain object for both
 // directions, no coroutine, no buffer while idle: it borrows bytes from one stream and offers them
-// to the other, in place.
+// to the other, in place. A direction that turns out to be bulk, between two plain sockets, goes on
+// through a pipe of the kernel's instead, where its bytes are not copied at all.
 //
 // Endings are carried faithfully (case K26): an end of one direction is passed on and the other
 // direction goes on; a reset on either side resets the other; a broken end is never turned into an

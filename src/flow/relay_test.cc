@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "flow/testing/twins.h"
 #include "rt/testing/net.h"
 #include "rt/testing/sim.h"
@@ -222,6 +224,133 @@ TEST(RelaySim, IsFaithfulUnderFaults) {
     if (HasFatalFailure()) return;
   }
   EXPECT_GT(broken, 3) << "the faults were never injected";
+}
+
+// ---------------------------------------------------------------- over the kernel's sockets
+
+// client <-> relay <-> origin, each connection over loopback; bulk goes through pipes.
+class RelayPipes : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::signal(SIGPIPE, SIG_IGN);
+    rt::Worker::Enter enter(worker());
+    tracker_.meta.outbound = 0;
+    tracker_.end = [](FlowTracker&) {};
+    connect(client_, inner_);
+    connect(outer_, origin_);
+    tracker_.cell = &cell_;
+    relays_.start(std::move(inner_), Upstream{std::move(outer_), TrackerPtr(&tracker_)});
+  }
+  void TearDown() override {
+    rt::Worker::Enter enter(worker());
+    relays_.abort_all();
+    client_.reset();
+    origin_.reset();
+    worker().pipes().trim();
+    EXPECT_EQ(worker().pipes().lent(), 0u);
+    EXPECT_EQ(worker().buffers().in_use(), 0u);
+  }
+  rt::Worker& worker() { return net_->worker(); }
+  void connect(StreamPtr& dialled, StreamPtr& taken) {
+    rt::testing::Accepted accepted(worker());
+    auto listener = worker().backend().listen(net_->loopback(), {}, accepted);
+    ASSERT_TRUE(listener.ok());
+    auto stream = worker().backend().connect((*listener)->local(), {});
+    ASSERT_TRUE(stream.ok());
+    dialled = *std::move(stream);
+    ASSERT_TRUE(
+        net_->run_until([&] { return !accepted.streams.empty() && dialled->opened().ok(); }));
+    taken = std::move(accepted.streams.front());
+  }
+  void spawn(Task<void> task) {
+    rt::Worker::Enter enter(worker());
+    worker().scope().spawn("end", std::move(task));
+  }
+
+  std::unique_ptr<rt::testing::Net> net_ = rt::testing::make_net("epoll");
+  Relays relays_;
+  TrafficSum cell_;
+  FlowTracker tracker_;
+  StreamPtr client_, inner_, outer_, origin_;
+};
+
+TEST_F(RelayPipes, CarryBulkBothWaysWholeAndCounted) {
+  const std::string up = rt::testing::pattern(20'000'001, 1);
+  const std::string down = rt::testing::pattern(30'000'003, 2);
+  std::string got_up, got_down;
+  Errc end_up{}, end_down{}, sent_up{}, sent_down{};
+  size_t most_lent = 0;
+  spawn(rt::testing::send_all(*client_, up, true, &sent_up, kNever));
+  spawn(rt::testing::send_all(*origin_, down, true, &sent_down, kNever));
+  spawn(rt::testing::read_all(*origin_, &got_up, &end_up, kNever));
+  spawn(rt::testing::read_all(*client_, &got_down, &end_down, kNever));
+  ASSERT_TRUE(net_->run_until([&] {
+    most_lent = std::max(most_lent, worker().pipes().lent() + worker().pipes().cached());
+    return worker().scope().running() == 0;
+  }));
+  EXPECT_TRUE(got_up == up);
+  EXPECT_TRUE(got_down == down);
+  EXPECT_EQ(end_up, Errc::kEndOfStream);
+  EXPECT_EQ(end_down, Errc::kEndOfStream);
+  EXPECT_EQ(tracker_.upload.value(), up.size());
+  EXPECT_EQ(tracker_.download.value(), down.size());
+  EXPECT_GE(most_lent, 1u) << "no byte went through a pipe";
+  EXPECT_EQ(relays_.size(), 0u);
+}
+
+TEST_F(RelayPipes, AreGivenBackWhenAFlowPauses) {
+  const std::string bulk = rt::testing::pattern(8'000'000, 3);
+  std::string got;
+  Errc sent{};
+  spawn(rt::testing::send_all(*client_, bulk, false, &sent, kNever));
+  struct Read {
+    static Task<void> some(Stream& s, size_t n, std::string* out) {
+      while (out->size() < n) {
+        const Result<MutableBytes> bytes = s.lend();
+        if (bytes.ok()) {
+          out->append(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+          s.consume(bytes->size());
+        } else if (!(co_await rt::until_readable(s, kNever)).ok()) {
+          co_return;
+        }
+      }
+    }
+  };
+  spawn(Read::some(*origin_, bulk.size(), &got));
+  ASSERT_TRUE(net_->run_until([&] { return worker().scope().running() == 0; }));
+  EXPECT_TRUE(got == bulk);
+  net_->settle();
+  EXPECT_EQ(worker().pipes().lent(), 0u);
+  EXPECT_EQ(worker().buffers().in_use(), 0u);
+  EXPECT_EQ(relays_.size(), 1u);
+
+  // Small bytes still pass, in both directions and in order.
+  for (int i = 0; i < 40; ++i) {
+    got.clear();
+    const std::string ping = "ping " + std::to_string(i);
+    spawn(rt::testing::send_all(*client_, ping, false, &sent, kNever));
+    spawn(Read::some(*origin_, ping.size(), &got));
+    ASSERT_TRUE(net_->run_until([&] { return worker().scope().running() == 0; }));
+    EXPECT_EQ(got, ping);
+  }
+}
+
+TEST_F(RelayPipes, ABrokenReaderBreaksTheOtherSideWhateverIsInThePipe) {
+  Errc sent{};
+  spawn(rt::testing::send_all(*client_, rt::testing::pattern(64 << 20, 4), false, &sent, kNever));
+  // The origin reads nothing: the pipe fills, and stays filled.
+  ASSERT_TRUE(net_->run_until([&] { return worker().pipes().lent() == 1; }));
+  net_->settle();
+  EXPECT_EQ(worker().pipes().lent(), 1u);
+  EXPECT_GE(worker().buffers().in_use(), rt::Pipe::kCapacity);
+  {
+    rt::Worker::Enter enter(worker());
+    origin_->abort();
+  }
+  ASSERT_TRUE(net_->run_until([&] { return worker().scope().running() == 0; }));
+  EXPECT_EQ(sent, Errc::kReset);
+  EXPECT_EQ(relays_.size(), 0u);
+  EXPECT_EQ(worker().pipes().lent(), 0u);
 }
 
 }  // namespace

@@ -72,15 +72,30 @@ uint32_t BufferPool::suggest(uint32_t wanted) const {
   return kSmallest;
 }
 
-Buffer BufferPool::try_acquire(uint32_t size) {
-  const size_t index = class_of(size);
-  const uint32_t bytes = kSizes[index];
+bool BufferPool::try_reserve(size_t bytes) {
   if (in_use_ + bytes > lease_) {
     // The last tenth of the budget is for leases already drawn: pausing begins before it is all
     // gone.
-    if (budget_.leased() > budget_.limit() / 10 * 9 || !budget_.try_lease(kLease)) return {};
+    if (budget_.leased() > budget_.limit() / 10 * 9 || !budget_.try_lease(kLease)) return false;
     lease_ += kLease;
   }
+  in_use_ += bytes;
+  return true;
+}
+
+void BufferPool::unreserve(size_t bytes) {
+  in_use_ -= bytes;
+  if (lease_ - in_use_ > 2 * kLease) {
+    lease_ -= kLease;
+    budget_.give_back(kLease);
+  }
+  if (!parked_.empty()) wake_parked();
+}
+
+Buffer BufferPool::try_acquire(uint32_t size) {
+  const size_t index = class_of(size);
+  const uint32_t bytes = kSizes[index];
+  if (!try_reserve(bytes)) return {};
   uint8_t* p;
   if (!free_[index].empty()) {
     p = free_[index].back();
@@ -89,27 +104,24 @@ Buffer BufferPool::try_acquire(uint32_t size) {
   } else {
     void* m = mmap(nullptr, std::max<size_t>(bytes, 4096), PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (m == MAP_FAILED) return {};
+    if (m == MAP_FAILED) {
+      unreserve(bytes);
+      return {};
+    }
     p = static_cast<uint8_t*>(m);
   }
-  in_use_ += bytes;
   return {p, bytes};
 }
 
 void BufferPool::release(Buffer buffer) {
   const size_t index = class_of(buffer.size);
-  in_use_ -= buffer.size;
   if (cached_ + buffer.size > kCacheLimit) {
     munmap(buffer.data, std::max<size_t>(buffer.size, 4096));
   } else {
     cached_ += buffer.size;
     free_[index].push_back(buffer.data);
   }
-  if (lease_ - in_use_ > 2 * kLease) {
-    lease_ -= kLease;
-    budget_.give_back(kLease);
-  }
-  if (!parked_.empty()) wake_parked();
+  unreserve(buffer.size);
 }
 
 void BufferPool::park(Parked& parked) {

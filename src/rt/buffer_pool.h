@@ -63,6 +63,10 @@ class BufferPool {
   // declines.
   [[nodiscard]] Buffer try_acquire(uint32_t size);
   void release(Buffer buffer);
+  // Takes `bytes`, at most kLargest, from the budget for memory that is not of this pool; false
+  // when the budget declines. unreserve() gives them back.
+  [[nodiscard]] bool try_reserve(size_t bytes);
+  void unreserve(size_t bytes);
 
   // A reader that was declined queues here; `waiter` fires, in order, when buffers may be had
   // again.

@@ -49,7 +49,9 @@ class SocketStream final : public Stream, private FdEvents {
   void wait_writable(Waiter* waiter) override { writer_ = waiter; }
   Endpoint local() const override;
   Endpoint remote() const override { return remote_; }
-  int raw_socket() const override { return fd_; }
+  bool can_splice() const override { return true; }
+  Result<size_t> splice_in(Pipe& pipe) override;
+  Result<size_t> splice_out(Pipe& pipe) override;
 
  private:
   struct Parked : BufferPool::Parked {
@@ -333,6 +335,38 @@ Result<size_t> SocketStream::write(std::span<const iovec> data) {
     return Errc::kWouldBlock;
   }
   return fail(errno);
+}
+
+Result<size_t> SocketStream::splice_in(Pipe& pipe) {
+  if (ended_) return Errc::kEndOfStream;
+  if (broken_.code != Errc::kNone) return broken_;
+  if (fd_ < 0) return Errc::kReset;
+  if (!readable_ || connecting_) return Errc::kWouldBlock;
+  const ptrdiff_t n = pipe.fill_from(fd_);
+  // How much came says nothing of what is left: a pipe holds pages, not bytes.
+  if (n > 0) return static_cast<size_t>(n);
+  if (n == 0) {
+    ended_ = true;
+    return Errc::kEndOfStream;
+  }
+  if (n == -EAGAIN) {
+    readable_ = false;
+    return Errc::kWouldBlock;
+  }
+  return fail(static_cast<int>(-n));
+}
+
+Result<size_t> SocketStream::splice_out(Pipe& pipe) {
+  if (broken_.code != Errc::kNone) return broken_;
+  if (fd_ < 0 || shut_) return Errc::kReset;
+  if (!writable_ || connecting_) return Errc::kWouldBlock;
+  const ptrdiff_t n = pipe.drain_to(fd_);
+  if (n > 0) return static_cast<size_t>(n);
+  if (n == -EAGAIN) {
+    writable_ = false;
+    return Errc::kWouldBlock;
+  }
+  return fail(n == 0 ? EPIPE : static_cast<int>(-n));
 }
 
 Status SocketStream::shutdown_write() {

@@ -33,6 +33,8 @@
 
 namespace culvert::rt {
 
+class Pipe;
+
 class Stream {
  public:
   Stream() = default;
@@ -70,8 +72,15 @@ class Stream {
 
   [[nodiscard]] virtual Endpoint local() const = 0;
   [[nodiscard]] virtual Endpoint remote() const = 0;
-  // The kernel socket when this stream is nothing but one, for fast paths; otherwise -1.
-  [[nodiscard]] virtual int raw_socket() const { return -1; }
+
+  // Streams that are nothing but a kernel socket can pass bytes on through a pipe, unseen. Between
+  // two of them a relay may, whenever unread() is 0, call these instead of lend() and write(); the
+  // waiters serve both. `pipe` is empty for splice_in(), and holds bytes for splice_out().
+  [[nodiscard]] virtual bool can_splice() const { return false; }
+  // Bytes moved (never 0), or as lend().
+  [[nodiscard]] virtual Result<size_t> splice_in(Pipe& /*pipe*/) { return Errc::kUnsupported; }
+  // Bytes moved (never 0), or as write().
+  [[nodiscard]] virtual Result<size_t> splice_out(Pipe& /*pipe*/) { return Errc::kUnsupported; }
 };
 
 }  // namespace culvert::rt

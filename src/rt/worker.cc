@@ -123,6 +123,7 @@ size_t Worker::run_deferred() {
 }
 
 void Worker::trim() {
+  pipes_.trim();
   buffers_.trim();
   if (frames_.cached_bytes() > kTrimWorth) {
     frames_.trim();

@@ -20,6 +20,7 @@
 #include "rt/buffer_pool.h"
 #include "rt/frame_pool.h"
 #include "rt/mailbox.h"
+#include "rt/pipe_pool.h"
 #include "rt/scope.h"
 #include "rt/timer.h"
 
@@ -61,6 +62,7 @@ class Worker {
   [[nodiscard]] Backend& backend() { return *backend_; }
   [[nodiscard]] TimerWheel& timers() { return timers_; }
   [[nodiscard]] BufferPool& buffers() { return buffers_; }
+  [[nodiscard]] PipePool& pipes() { return pipes_; }
   [[nodiscard]] FramePool& frames() { return frames_; }
   [[nodiscard]] Rng& rng() { return *rng_; }
   // Owns everything the worker runs; cancelled by shut_down().
@@ -128,6 +130,7 @@ class Worker {
   FramePool frames_;
   TimerWheel timers_;
   BufferPool buffers_;
+  PipePool pipes_{buffers_};
   Mailbox mailbox_;
   std::vector<Ready> ready_;
   std::vector<Ready> running_;
