@@ -91,17 +91,6 @@ void relay(benchmark::State& state, bool copies) {
   state.SetBytesProcessed(static_cast<int64_t>(to->total));
 }
 
-void copy(benchmark::State& state) {
-  static uint8_t a[kBlock], b[kBlock];
-  bench::AllocCount allocations(state);
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(std::memcpy(a, b, kBlock));
-    benchmark::ClobberMemory();
-  }
-  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * kBlock));
-}
-
-BENCHMARK(copy)->Name("memcpy_32k");
 BENCHMARK_CAPTURE(relay, drop, false)->Name("relay_32k");
 BENCHMARK_CAPTURE(relay, copy, true)->Name("relay_32k/copying_sink");
 
