@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "bench/micro/alloc_count.h"
+#include "bench/micro/per_operation.h"
 
 namespace culvert::bench {
 namespace {
@@ -21,7 +21,7 @@ void copy(benchmark::State& state, size_t size) {
   uint8_t* to = g_to + 2048 + 64;
   const uint8_t* from = g_from;
   std::memset(g_from, 'x', size);
-  bench::AllocCount allocations(state);
+  bench::PerOperation cost(state);
   for (auto _ : state) {
     benchmark::DoNotOptimize(from);
     std::memcpy(to, from, size);

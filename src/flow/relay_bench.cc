@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "bench/micro/alloc_count.h"
+#include "bench/micro/per_operation.h"
 #include "flow/relay.h"
 #include "rt/testing/sim.h"
 
@@ -86,7 +86,7 @@ void relay(benchmark::State& state, bool copies) {
   SourceTwin* from = source.get();
   SinkTwin* to = sink.get();
   relays.start(std::move(source), Upstream{std::move(sink), nullptr});
-  bench::AllocCount allocations(state);
+  bench::PerOperation cost(state);
   for (auto _ : state) from->offer();
   state.SetBytesProcessed(static_cast<int64_t>(to->total));
 }

@@ -1,7 +1,7 @@
 // match_default_rule: a domain flow falls through to MATCH in a one-rule set.
 #include <benchmark/benchmark.h>
 
-#include "bench/micro/alloc_count.h"
+#include "bench/micro/per_operation.h"
 #include "route/matcher.h"
 
 namespace culvert::route {
@@ -14,7 +14,7 @@ void match_default_rule(benchmark::State& state) {
   flow::FlowMeta meta;
   meta.destination.port = 443;
   meta.set_host("example.com");
-  bench::AllocCount allocations(state);
+  bench::PerOperation cost(state);
   for (auto _ : state) {
     benchmark::DoNotOptimize(meta);
     Decision d = tables.match(meta, {}, 0);

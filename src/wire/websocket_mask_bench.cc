@@ -1,7 +1,7 @@
 // websocket_mask_16k: unmasking one 16 KiB frame in place.
 #include <benchmark/benchmark.h>
 
-#include "bench/micro/alloc_count.h"
+#include "bench/micro/per_operation.h"
 #include "wire/websocket_mask.h"
 
 namespace culvert::wire {
@@ -14,7 +14,7 @@ void mask_frame(benchmark::State& state, void (*kernel)(MutableBytes, const WsMa
   alignas(64) static uint8_t buffer[8 + kFrame];
   const MutableBytes data = MutableBytes(buffer).subspan(8);
   const WsMask mask{0x37, 0xfa, 0x21, 0x3d};
-  bench::AllocCount allocations(state);
+  bench::PerOperation cost(state);
   for (auto _ : state) {
     kernel(data, mask, 1);
     benchmark::DoNotOptimize(data.data());
