@@ -72,7 +72,7 @@ def filter_of(wanted, targets):
 
 
 def measure_times(options, wanted):
-    """{name: {"times": [ns by repetition], "counters": {...}}}, or None."""
+    """{name: {"times": [ns by repetition], "runs": [as Google Benchmark tells them]}}, or None."""
     print(f"Running micro_bench: {options.repetitions} repetitions on one CPU", flush=True)
     done = subprocess.run(
         [BINARY, f"--benchmark_filter={wanted}", f"--benchmark_repetitions={options.repetitions}",
@@ -84,13 +84,13 @@ def measure_times(options, wanted):
         return None
     with open(RESULTS, encoding="utf-8") as file:
         runs = [r for r in json.load(file)["benchmarks"] if r["run_type"] == "iteration"]
-    rows = collections.defaultdict(lambda: {"times": [], "counters": {}})
+    rows = collections.defaultdict(lambda: {"times": [], "runs": []})
     for run in sorted(runs, key=lambda r: r["repetition_index"]):
         if run.get("error_occurred"):
             continue
         row = rows[run["run_name"]]
         row["times"].append(run["cpu_time"] * NANOSECONDS[run["time_unit"]])
-        row["counters"] = run
+        row["runs"].append(run)
     return dict(rows)
 
 
@@ -202,11 +202,17 @@ def limits_of(target, rows, repetitions):
     return [limit["times"] * t + limit.get("plus_ns", 0) for t in basis]
 
 
+def counter(row, name):
+    """The median over the repetitions; None where the benchmark does not have it."""
+    values = [run[name] for run in row["runs"] if name in run]
+    return statistics.median(values) if values else None
+
+
 def beyond(row, target):
     """The counters that are more than they may be, as text."""
-    counters = row["counters"]
-    return ", ".join(f"{name} {counters[name]:.3g}" for name, most in at_most(target).items()
-                     if counters.get(name, 0) > most)
+    values = ((name, counter(row, name), most) for name, most in at_most(target).items())
+    return ", ".join(f"{name} {value:.3g}" for name, value, most in values
+                     if value is not None and value > most)
 
 
 def judge(row, target, limits):
@@ -232,8 +238,8 @@ def summarize(rows, instructions, targets, wanted):
         if name in rows:
             times = [round(t, 3) for t in rows[name]["times"]]
             entry.update(median_ns=statistics.median(times), min_ns=min(times), max_ns=max(times),
-                         times_ns=times, allocs=rows[name]["counters"].get("allocs"),
-                         bytes=rows[name]["counters"].get("bytes"),
+                         times_ns=times, allocs=counter(rows[name], "allocs"),
+                         bytes=counter(rows[name], "bytes"),
                          instructions=instructions.get(name))
         if target:
             limits = limits_of(target, rows, len(entry["times_ns"]) or 1)
