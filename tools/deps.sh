@@ -39,6 +39,7 @@ LIST
       cat <<'LIST'
 pc:benchmark libbenchmark-dev
 cmd:python3 python3
+cmd:valgrind valgrind
 LIST
       ;;
     peers)

@@ -2,7 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "base/log.h"
-#include "bench/micro/alloc_count.h"
+#include "bench/micro/per_operation.h"
 
 namespace culvert {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 void disabled_debug_log(benchmark::State& state) {
   log::set_level(log::Level::kInfo);
   int a = 1, b = 2, c = 3;
-  bench::AllocCount allocations(state);
+  bench::PerOperation cost(state);
   for (auto _ : state) {
     benchmark::DoNotOptimize(a);
     CULVERT_LOG(kDebug, "{} {} {}", a, b, c);
@@ -20,7 +20,7 @@ BENCHMARK(disabled_debug_log);
 
 void empty_loop(benchmark::State& state) {
   int a = 1;
-  bench::AllocCount allocations(state);
+  bench::PerOperation cost(state);
   for (auto _ : state) benchmark::DoNotOptimize(a);
 }
 BENCHMARK(empty_loop)->Name("disabled_debug_log/empty_loop");

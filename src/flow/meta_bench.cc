@@ -1,7 +1,7 @@
 // udp_metadata: the FlowMeta of one UDP packet, built from source, destination and inbound.
 #include <benchmark/benchmark.h>
 
-#include "bench/micro/alloc_count.h"
+#include "bench/micro/per_operation.h"
 #include "flow/meta.h"
 
 namespace culvert::flow {
@@ -19,7 +19,7 @@ FlowMeta make_udp_meta(const Endpoint& source, const Endpoint& destination, uint
 
 void udp_metadata(benchmark::State& state) {
   Endpoint source(IpAddress::v4(0xc0000201), 40000), destination(IpAddress::v4(0xc6336401), 443);
-  bench::AllocCount allocations(state);
+  bench::PerOperation cost(state);
   for (auto _ : state) {
     benchmark::DoNotOptimize(source);
     benchmark::DoNotOptimize(destination);

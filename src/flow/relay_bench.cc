@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "bench/micro/alloc_count.h"
+#include "bench/micro/per_operation.h"
 #include "flow/relay.h"
 #include "rt/testing/sim.h"
 
@@ -86,22 +86,11 @@ void relay(benchmark::State& state, bool copies) {
   SourceTwin* from = source.get();
   SinkTwin* to = sink.get();
   relays.start(std::move(source), Upstream{std::move(sink), nullptr});
-  bench::AllocCount allocations(state);
+  bench::PerOperation cost(state);
   for (auto _ : state) from->offer();
   state.SetBytesProcessed(static_cast<int64_t>(to->total));
 }
 
-void copy(benchmark::State& state) {
-  static uint8_t a[kBlock], b[kBlock];
-  bench::AllocCount allocations(state);
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(std::memcpy(a, b, kBlock));
-    benchmark::ClobberMemory();
-  }
-  state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * kBlock));
-}
-
-BENCHMARK(copy)->Name("memcpy_32k");
 BENCHMARK_CAPTURE(relay, drop, false)->Name("relay_32k");
 BENCHMARK_CAPTURE(relay, copy, true)->Name("relay_32k/copying_sink");
 

@@ -2,7 +2,7 @@
 // tcp_tracker_lifecycle: a live conversation registered, counted and ended.
 #include <benchmark/benchmark.h>
 
-#include "bench/micro/alloc_count.h"
+#include "bench/micro/per_operation.h"
 #include "rt/testing/sim.h"
 #include "stats/conversations.h"
 
@@ -24,7 +24,7 @@ void count_upload(benchmark::State& state) {
   rt::Worker::Enter enter(worker);
   Conversations conversations(worker, 1, 1, 1);
   flow::TrackerPtr t = conversations.begin(meta(), {});
-  bench::AllocCount allocations(state);
+  bench::PerOperation cost(state);
   for (auto _ : state) {
     t->inbound_sum->upload.add(1500);
     t->user_sum->upload.add(1500);
@@ -39,7 +39,7 @@ void count_one(benchmark::State& state) {
   flow::TrafficSum sum;
   flow::TrafficSum* where = &sum;
   benchmark::DoNotOptimize(where);
-  bench::AllocCount allocations(state);
+  bench::PerOperation cost(state);
   for (auto _ : state) {
     where->upload.add(1500);
     benchmark::ClobberMemory();
@@ -53,7 +53,7 @@ void tcp_tracker_lifecycle(benchmark::State& state) {
   rt::Worker::Enter enter(worker);
   Conversations conversations(worker, 1, 1, 1);
   const flow::FlowMeta m = meta();
-  bench::AllocCount allocations(state);
+  bench::PerOperation cost(state);
   for (auto _ : state) {
     flow::TrackerPtr t = conversations.begin(m, {nullptr, "Match", ""});
     t->count_upload(64);

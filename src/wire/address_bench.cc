@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "bench/micro/per_operation.h"
 #include "wire/address.h"
 
 namespace culvert::wire {
@@ -12,6 +13,7 @@ using namespace std::string_view_literals;
 
 void parse_one(benchmark::State& state, std::string_view raw) {
   Bytes in = as_bytes(raw);
+  bench::PerOperation cost(state);
   for (auto _ : state) {
     benchmark::DoNotOptimize(in);
     SocksAddress address;

@@ -51,24 +51,6 @@ size_t serialize_ws_header(const WsHeader& header, std::array<uint8_t, kMaxWsHea
   return w.size();
 }
 
-void apply_ws_mask(MutableBytes data, const std::array<uint8_t, 4>& mask, size_t offset) {
-  uint8_t turned[4];
-  for (size_t i = 0; i < 4; ++i) turned[i] = mask[(offset + i) & 3];
-  uint64_t word;
-  std::memcpy(&word, turned, 4);
-  std::memcpy(reinterpret_cast<uint8_t*>(&word) + 4, turned, 4);
-  uint8_t* p = data.data();
-  size_t n = data.size();
-  // Four words at a time: the compiler makes vectors of it.
-  for (; n >= 32; n -= 32, p += 32) {
-    uint64_t w[4];
-    std::memcpy(w, p, 32);
-    for (uint64_t& x : w) x ^= word;
-    std::memcpy(p, w, 32);
-  }
-  for (size_t i = 0; i < n; ++i) p[i] ^= turned[i & 3];
-}
-
 WsReader::Event WsReader::fail(uint16_t code) {
   close_code_ = code;
   return Event::kFailed;

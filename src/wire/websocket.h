@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "wire/address.h"
 #include "wire/http1.h"
+#include "wire/websocket_mask.h"
 
 namespace culvert::wire {
 
@@ -32,7 +33,7 @@ struct WsHeader {
   bool fin = true;
   bool masked = false;
   WsOpcode opcode = WsOpcode::kText;
-  std::array<uint8_t, 4> mask{};
+  WsMask mask{};
   uint64_t length = 0;  // of the payload
   size_t size = 0;      // of the header itself
 };
@@ -43,9 +44,6 @@ inline constexpr size_t kMaxWsHeader = 14;
 Parse parse_ws_header(Bytes in, WsHeader& out);
 // The header's bytes; out.size and the mask are taken from `header.masked`.
 size_t serialize_ws_header(const WsHeader& header, std::array<uint8_t, kMaxWsHeader>& out);
-
-// XORs `data`, which begins `offset` bytes into the payload, with the mask.
-void apply_ws_mask(MutableBytes data, const std::array<uint8_t, 4>& mask, size_t offset);
 
 // Puts a client's messages together from bytes as they come. Events come one by one.
 class WsReader {

@@ -126,29 +126,6 @@ TEST(WsHeaders, Refused) {
   }
 }
 
-TEST(WsMask, TheExampleOfTheRfc) {
-  std::string text = bytes_of({0x7f, 0x9f, 0x4d, 0x51, 0x58});
-  apply_ws_mask(writable(text), {0x37, 0xfa, 0x21, 0x3d}, 0);
-  EXPECT_EQ(text, "Hello");
-}
-
-TEST(WsMask, EveryOffsetAndLength) {
-  const std::array<uint8_t, 4> mask{0x12, 0x34, 0xab, 0xff};
-  for (size_t offset = 0; offset < 8; ++offset) {
-    for (size_t n = 0; n <= 200; ++n) {
-      // One byte in front, so that the address is odd, and one behind that must stay.
-      std::string text(n + 2, 'x');
-      for (size_t i = 0; i < n; ++i) text[i + 1] = static_cast<char>(i * 7 + n);
-      std::string expected = text;
-      for (size_t i = 0; i < n; ++i) {
-        expected[i + 1] = static_cast<char>(expected[i + 1] ^ mask[(offset + i) % 4]);
-      }
-      apply_ws_mask(writable(text).subspan(1, n), mask, offset);
-      ASSERT_EQ(text, expected) << offset << " " << n;
-    }
-  }
-}
-
 // ---------------------------------------------------------------- messages
 
 TEST(WsReaderTest, FragmentsWithAPingBetween) {

@@ -1,6 +1,6 @@
 // The counter counts: one object by each way to the heap. A row that does not say 1 means that the
 // other rows' zeros are worth nothing.
-#include "bench/micro/alloc_count.h"
+#include "bench/micro/per_operation.h"
 
 #include <cstdlib>
 #include <memory>
@@ -13,7 +13,7 @@ struct alignas(64) Line {
 };
 
 void one_malloc(benchmark::State& state) {
-  AllocCount allocations(state);
+  PerOperation cost(state);
   for (auto _ : state) {
     void* p = std::malloc(100);
     benchmark::DoNotOptimize(p);
@@ -23,7 +23,7 @@ void one_malloc(benchmark::State& state) {
 BENCHMARK(one_malloc)->Name("alloc_count/malloc");
 
 void one_new(benchmark::State& state) {
-  AllocCount allocations(state);
+  PerOperation cost(state);
   for (auto _ : state) {
     auto p = std::make_unique<int>(1);
     benchmark::DoNotOptimize(p.get());
@@ -32,7 +32,7 @@ void one_new(benchmark::State& state) {
 BENCHMARK(one_new)->Name("alloc_count/new");
 
 void one_aligned_new(benchmark::State& state) {
-  AllocCount allocations(state);
+  PerOperation cost(state);
   for (auto _ : state) {
     auto p = std::make_unique<Line>();
     benchmark::DoNotOptimize(p.get());

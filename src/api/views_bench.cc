@@ -1,0 +1,142 @@
+// list_10k_conversations: 10,000 live entries of two workers, collected as for a client of
+// /connections, to JSON. Beside the time: `peak_bytes`, the most that one listing takes from the
+// heap; `hold_ns`, the longest turn of a worker that carries flows, and `control_ns`, of the one
+// that writes the JSON. All three are the least of several listings.
+#include "api/views.h"
+
+#include <benchmark/benchmark.h>
+#include <time.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/format.h"
+#include "bench/micro/per_operation.h"
+#include "config/settings.h"
+#include "flow/testing/twins.h"
+#include "rt/testing/sim.h"
+
+namespace culvert::api {
+namespace {
+
+constexpr size_t kFlows = 10'000;
+constexpr size_t kWorkers = 2;
+constexpr int kListings = 3;
+
+class NoInbound final : public flow::Inbound {
+ public:
+  flow::Task<void> serve(flow::StreamPtr, flow::AcceptInfo, flow::FlowSink&) override { co_return; }
+};
+
+std::unique_ptr<flow::Inbound> make_inbound(const flow::BuildContext&) {
+  return std::make_unique<NoInbound>();
+}
+
+std::unique_ptr<flow::Outbound> make_outbound(std::string_view, const flow::BuildContext&) {
+  return std::make_unique<flow::testing::ScriptedOutbound>();
+}
+
+int64_t cpu_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return t.tv_sec * 1'000'000'000 + t.tv_nsec;
+}
+
+// An engine on the simulated network, with flows that nobody relays.
+class Listing {
+ public:
+  Listing() {
+    registry_.add(flow::InboundKind{"mixed", &make_inbound});
+    for (const std::string_view name : {"direct", "reject", "reject-drop"}) {
+      registry_.add(flow::OutboundKind{name, {.stream = true}, &make_outbound});
+    }
+    std::vector<std::unique_ptr<rt::Worker>> workers;
+    for (size_t i = 0; i < kWorkers; ++i) workers.push_back(world_.make_worker());
+    engine_.emplace(control_, std::move(workers), resolver_, false);
+    Diagnostics diagnostics;
+    const auto settings =
+        config::load_text("bench", "mixed-port: 7890\nrules:\n  - MATCH,DIRECT\n", diagnostics);
+    if (!settings ||
+        !engine_
+             ->start(engine::Generation::build(*settings, registry_, resolver_, diagnostics),
+                     diagnostics)
+             .ok()) {
+      std::abort();
+    }
+    for (size_t i = 0; i < kFlows; ++i) begin_flow(i);
+  }
+
+  // One listing; the JSON's size. The longest turns are added to `hold` and `control_hold`.
+  size_t list(int64_t* hold, int64_t* control_hold) {
+    std::string json;
+    bool done = false;
+    engine_->collect_flows([&](const std::vector<stats::FlowSnapshot>& flows) {
+      append_connections(json, *engine_, flows);
+      done = true;
+    });
+    while (!done) {
+      for (size_t i = 0; i < kWorkers; ++i) turn(engine_->core(i).worker(), hold);
+      turn(control_, control_hold);
+    }
+    return json.size();
+  }
+
+ private:
+  void begin_flow(size_t i) {
+    engine::WorkerCore& core = engine_->core(i % kWorkers);
+    const std::string host = format("www.host{}.example.com", i);
+    flow::FlowMeta meta;
+    meta.source = Endpoint(IpAddress::v4(0xc0a80000 + static_cast<uint32_t>(i / 100)),
+                           static_cast<uint16_t>(20000 + i));
+    meta.inbound_port = 7890;
+    meta.destination.port = 443;
+    meta.set_host(host);
+    meta.outbound = engine::Generation::kDirect;
+    rt::Worker::Enter enter(core.worker());
+    flows_.push_back(core.conversations().begin(
+        meta, {engine_->generation().outbounds[0].get(), "DomainSuffix", "example.com"}));
+    flows_.back()->count_upload(1500 + i);
+    flows_.back()->count_download(150'000 + 100 * i);
+  }
+
+  static void turn(rt::Worker& worker, int64_t* longest) {
+    rt::Worker::Enter enter(worker);
+    const int64_t start = longest != nullptr ? cpu_ns() : 0;
+    worker.turn(TimePoint::min());
+    if (longest != nullptr) *longest = std::max(*longest, cpu_ns() - start);
+  }
+
+  rt::sim::World world_{1};
+  rt::Worker& control_ = world_.add_worker();
+  flow::Registry registry_;
+  flow::testing::TableResolver resolver_;
+  std::optional<engine::Engine> engine_;
+  std::vector<flow::TrackerPtr> flows_;
+};
+
+void list_10k_conversations(benchmark::State& state) {
+  Listing listing;
+  int64_t peak = INT64_MAX, hold = INT64_MAX, control = INT64_MAX;
+  for (int i = 0; i < kListings; ++i) {
+    int64_t h = 0, c = 0;
+    listing.list(&h, &c);
+    hold = std::min(hold, h);
+    control = std::min(control, c);
+    // Apart: watching the heap takes time.
+    const bench::HeapPeak heap;
+    listing.list(nullptr, nullptr);
+    peak = std::min(peak, heap.bytes());
+  }
+  state.counters["peak_bytes"] = static_cast<double>(peak);
+  state.counters["hold_ns"] = static_cast<double>(hold);
+  state.counters["control_ns"] = static_cast<double>(control);
+  bench::PerOperation cost(state);
+  for (auto _ : state) {
+    size_t size = listing.list(nullptr, nullptr);
+    benchmark::DoNotOptimize(size);
+  }
+}
+BENCHMARK(list_10k_conversations);
+
+}  // namespace
+}  // namespace culvert::api
