@@ -121,8 +121,9 @@ class Controller::Session {
       co_return keep&& sent.ok();
     }
     std::string_view key;
-    const bool upgrade = wire::is_ws_upgrade(head, key);
-    if (const int denied = check_access(head, target.query, upgrade, rules()); denied != 0) {
+    const wire::WsUpgrade upgrade = wire::ws_upgrade(head, key);
+    const bool asked = upgrade != wire::WsUpgrade::kNone;
+    if (const int denied = check_access(head, target.query, asked, rules()); denied != 0) {
       const std::string text = message_json(denied == 401 ? "Unauthorized" : "Forbidden");
       const Status sent = co_await answer(denied, cors, text, keep);
       co_return keep&& sent.ok();
@@ -136,8 +137,12 @@ class Controller::Session {
       const Status sent = co_await answer(known ? 405 : 404, fields, text, keep);
       co_return keep&& sent.ok();
     }
-    if (target.path == "/traffic" || target.path == "/memory" || target.path == "/logs" ||
-        (target.path == "/connections" && upgrade)) {
+    const bool streams =
+        target.path == "/traffic" || target.path == "/memory" || target.path == "/logs";
+    if (streams || (target.path == "/connections" && asked)) {
+      if (asked && upgrade != wire::WsUpgrade::kProper) {
+        co_return co_await refuse_upgrade(upgrade, cors, keep);
+      }
       Push push(*stream_, key, head.minor >= 1);
       co_await stream(push, target, cors);
       co_return false;
@@ -158,6 +163,17 @@ class Controller::Session {
     }
     const Status sent = co_await answer(200, cors, json, keep);
     co_return keep&& sent.ok();
+  }
+
+  // RFC 6455 sections 4.2.2 and 4.4; Upgrade goes with a 426 (RFC 9110 section 15.5.22).
+  Task<bool> refuse_upgrade(wire::WsUpgrade upgrade, std::string cors, bool keep) {
+    const bool other = upgrade == wire::WsUpgrade::kOtherVersion;
+    if (other) {
+      cors += "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n";
+    }
+    const std::string text = message_json(other ? "Upgrade required" : "Bad WebSocket handshake");
+    const Status sent = co_await answer(other ? 426 : 400, cors, text, keep);
+    co_return sent.ok() && keep;
   }
 
   Task<void> stream(Push& push, const wire::PathAndQuery& target, std::string_view cors) {

@@ -273,6 +273,31 @@ TEST_F(ControllerTest, AWebSocketAnswersPingsAndCloses) {
   EXPECT_TRUE(wait_for_end(c, 1s));
 }
 
+// RFC 6455 section 4.4 and, for what is no handshake, 4.2.1.
+TEST_F(ControllerTest, AWebSocketHandshakeThatIsNoneIsTold) {
+  start("s3cret");
+  const std::string good = upgrade("/traffic?token=s3cret");
+  const std::string version = "Sec-WebSocket-Version: 13\r\n";
+  const size_t at = good.find(version);
+  for (const std::string_view other : {"Sec-WebSocket-Version: 8\r\n", ""}) {
+    std::string request = good;
+    const std::string answer = ask(request.replace(at, version.size(), other));
+    EXPECT_EQ(status(answer), "426") << other;
+    EXPECT_NE(answer.find("\r\nSec-WebSocket-Version: 13\r\n"), std::string::npos);
+    EXPECT_NE(answer.find("\r\nUpgrade: websocket\r\n"), std::string::npos);
+  }
+  std::string two = good;
+  two.insert(at, "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
+  EXPECT_EQ(status(ask(two)), "400");
+  two = good;
+  two.insert(at, version);
+  EXPECT_EQ(status(ask(two)), "400");
+  std::string elsewhere = good;
+  elsewhere.replace(at, version.size(), "Sec-WebSocket-Version: 8\r\n");
+  elsewhere.replace(elsewhere.find("/traffic"), 8, "/version");
+  EXPECT_EQ(status(ask(elsewhere)), "200") << "an upgrade may be declined";
+}
+
 TEST_F(ControllerTest, AWebSocketThatBreaksTheRulesIsTold) {
   start();
   Client c = connect();
