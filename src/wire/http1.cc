@@ -256,6 +256,8 @@ BodyFraming response_framing(const HttpHead& head, std::string_view request_meth
   using Kind = BodyFraming::Kind;
   if (request_method == "HEAD" || head.status < 200 || head.status == 204 || head.status == 304)
     return {};
+  // What follows is the tunnel (RFC 9110 section 9.3.6).
+  if (request_method == "CONNECT" && head.status < 300) return {};
   const size_t encodings = head.count_of("transfer-encoding");
   const size_t lengths = head.count_of("content-length");
   if (encodings > 0) {

@@ -401,6 +401,12 @@ TEST(Http1Framing, Responses) {
        HttpError::kNone},
       {"HTTP/1.1 100 Continue", "Content-Length: 7\r\n", "GET", Kind::kNone, 0, HttpError::kNone},
       {"HTTP/1.1 101 Switching Protocols", "", "GET", Kind::kNone, 0, HttpError::kNone},
+      // RFC 9110 section 9.3.6: what follows is the tunnel, whatever the fields say.
+      {"HTTP/1.1 200 OK", "Content-Length: 7\r\n", "CONNECT", Kind::kNone, 0, HttpError::kNone},
+      {"HTTP/1.1 299 Fine", "Transfer-Encoding: chunked\r\n", "CONNECT", Kind::kNone, 0,
+       HttpError::kNone},
+      {"HTTP/1.1 200 OK", "", "CONNECT", Kind::kNone, 0, HttpError::kNone},
+      {"HTTP/1.1 407 Who", "Content-Length: 7\r\n", "CONNECT", Kind::kLength, 7, HttpError::kNone},
       {"HTTP/1.1 200 OK", "Transfer-Encoding: chunked\r\n", "GET", Kind::kChunked, 0,
        HttpError::kNone},
       {"HTTP/1.1 200 OK", "Transfer-Encoding: gzip, chunked\r\n", "GET", Kind::kChunked, 0,
