@@ -70,6 +70,8 @@ class Controller::Session {
       HttpHead head;
       wire::HttpError error = reader.error();
       if (error == wire::HttpError::kNone) error = wire::parse_request_head(*raw, head);
+      if (error == wire::HttpError::kNone && wire::lacks_host(head))
+        error = wire::HttpError::kBadRequest;
       if (error != wire::HttpError::kNone) {
         const Status sent = co_await answer(static_cast<int>(error), "", "", false);
         (void)sent;

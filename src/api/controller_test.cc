@@ -184,6 +184,15 @@ TEST_F(ControllerTest, Refusals) {
   EXPECT_EQ(status(ask("GET /" + std::string(wire::kMaxHttpHead - 5, 'x'))), "414");
 }
 
+// RFC 9112 section 3.2.
+TEST_F(ControllerTest, ARequestOfHttp11NamesItsHost) {
+  start("s3cret");
+  const std::string bearer = "Authorization: Bearer s3cret\r\n";
+  EXPECT_EQ(status(get("/version", bearer)), "400");
+  EXPECT_EQ(status(get("/version", kHost + kHost + bearer)), "400");
+  EXPECT_EQ(status(ask("GET /version HTTP/1.0\r\n" + bearer + "\r\n")), "200");
+}
+
 TEST_F(ControllerTest, TheAnswerToAHeadHasNoBody) {
   start();
   for (const std::string_view target : {"/", "/nothing"}) {
@@ -199,9 +208,9 @@ TEST_F(ControllerTest, TheSecret) {
   const std::string denied = get("/version");
   EXPECT_EQ(status(denied), "401");
   EXPECT_EQ(body(denied), R"({"message":"Unauthorized"})");
-  EXPECT_EQ(status(get("/version", "Authorization: Bearer wrong\r\n")), "401");
+  EXPECT_EQ(status(get("/version", kHost + "Authorization: Bearer wrong\r\n")), "401");
   EXPECT_EQ(status(get("/version?token=s3cret")), "401") << "tokens are for upgrades";
-  EXPECT_EQ(status(get("/version", "Authorization: bearer s3cret\r\n")), "200");
+  EXPECT_EQ(status(get("/version", kHost + "Authorization: bearer s3cret\r\n")), "200");
   EXPECT_EQ(status(ask(upgrade("/traffic?token=s3cret"))), "101");
   EXPECT_EQ(status(ask(upgrade("/traffic?token=wrong"))), "401");
   EXPECT_EQ(status(ask("OPTIONS /version HTTP/1.1\r\n" + kHost +

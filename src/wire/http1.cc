@@ -186,6 +186,10 @@ HttpError parse_response_head(Bytes head, HttpHead& out) {
   return parse_fields(text, out, BlanksBeforeColon::kStrip);
 }
 
+bool lacks_host(const HttpHead& head) {
+  return head.minor >= 1 && head.find("host") == nullptr;
+}
+
 std::optional<Authority> parse_authority(std::string_view text) {
   Authority out;
   std::string_view rest;

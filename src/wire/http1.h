@@ -65,6 +65,9 @@ HttpError parse_request_head(Bytes head, HttpHead& out);
 // Blanks before a colon are left out of the name, so a proxy does not pass them on (RFC 9112
 // section 5.1).
 HttpError parse_response_head(Bytes head, HttpHead& out);
+// Whether a request has no Host that must have one: a server answers 400 (RFC 9112 section 3.2).
+// Two of them are an error of the head.
+bool lacks_host(const HttpHead& head);
 
 // Where a request wants to go.
 struct Authority {
