@@ -94,6 +94,7 @@ class Controller::Session {
   Task<Status> answer(int status, std::string_view fields, std::string_view json, bool keep_alive) {
     std::string all(fields);
     if (!json.empty()) all += "Content-Type: application/json\r\n";
+    if (keep_alive && http10_) all += "Connection: keep-alive\r\n";
     std::string text = wire::serialize_response(status, all, json, keep_alive);
     if (head_request_) text.resize(text.find("\r\n\r\n") + 4);
     const Status sent = co_await rt::write_all(*stream_, as_bytes(text), now() + kWriteTime);
@@ -104,6 +105,7 @@ class Controller::Session {
   // True when the connection may carry another request.
   Task<bool> serve(const HttpHead& head) {
     head_request_ = head.method == "HEAD";
+    http10_ = head.minor == 0;
     const wire::PathAndQuery target = wire::split_target(head.target);
     const wire::BodyFraming body = wire::request_framing(head);
     const std::string cors = cors_fields(head, rules());
@@ -304,6 +306,7 @@ class Controller::Session {
   engine::Engine& engine_;
   StreamPtr stream_;
   bool head_request_ = false;  // its answers have no body (RFC 9110 section 9.3.2)
+  bool http10_ = false;        // takes silence about the connection for its end
 };
 
 // ---------------------------------------------------------------- accepting

@@ -193,6 +193,24 @@ TEST_F(ControllerTest, ARequestOfHttp11NamesItsHost) {
   EXPECT_EQ(status(ask("GET /version HTTP/1.0\r\n" + bearer + "\r\n")), "200");
 }
 
+// RFC 9112 section 9.3: a client of HTTP/1.0 that asks for it has to be told.
+TEST_F(ControllerTest, KeepsAClientOfHttp10) {
+  start();
+  Client c = connect();
+  const std::string request =
+      "GET /version HTTP/1.0\r\n" + kHost + "Connection: keep-alive\r\n\r\n";
+  for (int i = 0; i < 2; ++i) {
+    send(c, request);
+    ASSERT_TRUE(wait_for(c, R"("version")"));
+    EXPECT_NE(c.got.find("\r\nConnection: keep-alive\r\n"), std::string::npos) << c.got;
+    EXPECT_EQ(c.end, Errc::kNone);
+    c.got.clear();
+  }
+  const std::string closed = ask("GET /version HTTP/1.0\r\n" + kHost + "\r\n");
+  EXPECT_NE(closed.find("\r\nConnection: close\r\n"), std::string::npos);
+  EXPECT_EQ(get("/version").find("keep-alive"), std::string::npos);
+}
+
 TEST_F(ControllerTest, TheAnswerToAHeadHasNoBody) {
   start();
   for (const std::string_view target : {"/", "/nothing"}) {
