@@ -21,9 +21,10 @@
 //   folds before it and none after.
 // - A folded cell is nobody's until a flow takes it. A reader that does not see the new owner yet
 //   leaves the cell out: later it finds more, never less.
-// - A reader seldom starts over: a fold takes an eighth of the cells at once, so that the next one
-//   is as many new combinations away, each of them a flow to accept and dial, against the
-//   nanoseconds a cell takes to read.
+// - A reader of a dimension seldom starts over, and total() never does: a fold takes an eighth of
+//   the cells at once, so that the next one is as many new combinations away, each of them a flow
+//   to accept and dial. Reading 4,096 cells took 7 us; with 430,000 flows a second, each of another
+//   user, it still did, and 27 us in one case of a hundred. A fold itself takes microseconds.
 #pragma once
 
 #include <array>
@@ -72,7 +73,8 @@ class TrafficTable {
 
   // Any thread.
   [[nodiscard]] Traffic total() const;
-  [[nodiscard]] std::vector<Traffic> sums(Dimension by) const;  // one for each index
+  // One for each index. Waits for a fold that is going on.
+  [[nodiscard]] std::vector<Traffic> sums(Dimension by) const;
 
  private:
   static constexpr uint32_t kNobody = UINT32_MAX;
