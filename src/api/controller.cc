@@ -70,6 +70,8 @@ class Controller::Session {
       HttpHead head;
       wire::HttpError error = reader.error();
       if (error == wire::HttpError::kNone) error = wire::parse_request_head(*raw, head);
+      if (error == wire::HttpError::kNone && wire::lacks_host(head))
+        error = wire::HttpError::kBadRequest;
       if (error != wire::HttpError::kNone) {
         const Status sent = co_await answer(static_cast<int>(error), "", "", false);
         (void)sent;
@@ -92,6 +94,7 @@ class Controller::Session {
   Task<Status> answer(int status, std::string_view fields, std::string_view json, bool keep_alive) {
     std::string all(fields);
     if (!json.empty()) all += "Content-Type: application/json\r\n";
+    if (keep_alive && http10_) all += "Connection: keep-alive\r\n";
     std::string text = wire::serialize_response(status, all, json, keep_alive);
     if (head_request_) text.resize(text.find("\r\n\r\n") + 4);
     const Status sent = co_await rt::write_all(*stream_, as_bytes(text), now() + kWriteTime);
@@ -102,6 +105,7 @@ class Controller::Session {
   // True when the connection may carry another request.
   Task<bool> serve(const HttpHead& head) {
     head_request_ = head.method == "HEAD";
+    http10_ = head.minor == 0;
     const wire::PathAndQuery target = wire::split_target(head.target);
     const wire::BodyFraming body = wire::request_framing(head);
     const std::string cors = cors_fields(head, rules());
@@ -121,8 +125,9 @@ class Controller::Session {
       co_return keep&& sent.ok();
     }
     std::string_view key;
-    const bool upgrade = wire::is_ws_upgrade(head, key);
-    if (const int denied = check_access(head, target.query, upgrade, rules()); denied != 0) {
+    const wire::WsUpgrade upgrade = wire::ws_upgrade(head, key);
+    const bool asked = upgrade != wire::WsUpgrade::kNone;
+    if (const int denied = check_access(head, target.query, asked, rules()); denied != 0) {
       const std::string text = message_json(denied == 401 ? "Unauthorized" : "Forbidden");
       const Status sent = co_await answer(denied, cors, text, keep);
       co_return keep&& sent.ok();
@@ -136,8 +141,12 @@ class Controller::Session {
       const Status sent = co_await answer(known ? 405 : 404, fields, text, keep);
       co_return keep&& sent.ok();
     }
-    if (target.path == "/traffic" || target.path == "/memory" || target.path == "/logs" ||
-        (target.path == "/connections" && upgrade)) {
+    const bool streams =
+        target.path == "/traffic" || target.path == "/memory" || target.path == "/logs";
+    if (streams || (target.path == "/connections" && asked)) {
+      if (asked && upgrade != wire::WsUpgrade::kProper) {
+        co_return co_await refuse_upgrade(upgrade, cors, keep);
+      }
       Push push(*stream_, key, head.minor >= 1);
       co_await stream(push, target, cors);
       co_return false;
@@ -158,6 +167,17 @@ class Controller::Session {
     }
     const Status sent = co_await answer(200, cors, json, keep);
     co_return keep&& sent.ok();
+  }
+
+  // RFC 6455 sections 4.2.2 and 4.4; Upgrade goes with a 426 (RFC 9110 section 15.5.22).
+  Task<bool> refuse_upgrade(wire::WsUpgrade upgrade, std::string cors, bool keep) {
+    const bool other = upgrade == wire::WsUpgrade::kOtherVersion;
+    if (other) {
+      cors += "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n";
+    }
+    const std::string text = message_json(other ? "Upgrade required" : "Bad WebSocket handshake");
+    const Status sent = co_await answer(other ? 426 : 400, cors, text, keep);
+    co_return sent.ok() && keep;
   }
 
   Task<void> stream(Push& push, const wire::PathAndQuery& target, std::string_view cors) {
@@ -286,6 +306,7 @@ class Controller::Session {
   engine::Engine& engine_;
   StreamPtr stream_;
   bool head_request_ = false;  // its answers have no body (RFC 9110 section 9.3.2)
+  bool http10_ = false;        // takes silence about the connection for its end
 };
 
 // ---------------------------------------------------------------- accepting

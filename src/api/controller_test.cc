@@ -184,6 +184,33 @@ TEST_F(ControllerTest, Refusals) {
   EXPECT_EQ(status(ask("GET /" + std::string(wire::kMaxHttpHead - 5, 'x'))), "414");
 }
 
+// RFC 9112 section 3.2.
+TEST_F(ControllerTest, ARequestOfHttp11NamesItsHost) {
+  start("s3cret");
+  const std::string bearer = "Authorization: Bearer s3cret\r\n";
+  EXPECT_EQ(status(get("/version", bearer)), "400");
+  EXPECT_EQ(status(get("/version", kHost + kHost + bearer)), "400");
+  EXPECT_EQ(status(ask("GET /version HTTP/1.0\r\n" + bearer + "\r\n")), "200");
+}
+
+// RFC 9112 section 9.3: a client of HTTP/1.0 that asks for it has to be told.
+TEST_F(ControllerTest, KeepsAClientOfHttp10) {
+  start();
+  Client c = connect();
+  const std::string request =
+      "GET /version HTTP/1.0\r\n" + kHost + "Connection: keep-alive\r\n\r\n";
+  for (int i = 0; i < 2; ++i) {
+    send(c, request);
+    ASSERT_TRUE(wait_for(c, R"("version")"));
+    EXPECT_NE(c.got.find("\r\nConnection: keep-alive\r\n"), std::string::npos) << c.got;
+    EXPECT_EQ(c.end, Errc::kNone);
+    c.got.clear();
+  }
+  const std::string closed = ask("GET /version HTTP/1.0\r\n" + kHost + "\r\n");
+  EXPECT_NE(closed.find("\r\nConnection: close\r\n"), std::string::npos);
+  EXPECT_EQ(get("/version").find("keep-alive"), std::string::npos);
+}
+
 TEST_F(ControllerTest, TheAnswerToAHeadHasNoBody) {
   start();
   for (const std::string_view target : {"/", "/nothing"}) {
@@ -199,9 +226,9 @@ TEST_F(ControllerTest, TheSecret) {
   const std::string denied = get("/version");
   EXPECT_EQ(status(denied), "401");
   EXPECT_EQ(body(denied), R"({"message":"Unauthorized"})");
-  EXPECT_EQ(status(get("/version", "Authorization: Bearer wrong\r\n")), "401");
+  EXPECT_EQ(status(get("/version", kHost + "Authorization: Bearer wrong\r\n")), "401");
   EXPECT_EQ(status(get("/version?token=s3cret")), "401") << "tokens are for upgrades";
-  EXPECT_EQ(status(get("/version", "Authorization: bearer s3cret\r\n")), "200");
+  EXPECT_EQ(status(get("/version", kHost + "Authorization: bearer s3cret\r\n")), "200");
   EXPECT_EQ(status(ask(upgrade("/traffic?token=s3cret"))), "101");
   EXPECT_EQ(status(ask(upgrade("/traffic?token=wrong"))), "401");
   EXPECT_EQ(status(ask("OPTIONS /version HTTP/1.1\r\n" + kHost +
@@ -271,6 +298,31 @@ TEST_F(ControllerTest, AWebSocketAnswersPingsAndCloses) {
   send(c, std::string("\x88\x82\0\0\0\0\x03\xe8", 8));
   EXPECT_TRUE(wait_for(c, "\x88\x02\x03\xe8"));
   EXPECT_TRUE(wait_for_end(c, 1s));
+}
+
+// RFC 6455 section 4.4 and, for what is no handshake, 4.2.1.
+TEST_F(ControllerTest, AWebSocketHandshakeThatIsNoneIsTold) {
+  start("s3cret");
+  const std::string good = upgrade("/traffic?token=s3cret");
+  const std::string version = "Sec-WebSocket-Version: 13\r\n";
+  const size_t at = good.find(version);
+  for (const std::string_view other : {"Sec-WebSocket-Version: 8\r\n", ""}) {
+    std::string request = good;
+    const std::string answer = ask(request.replace(at, version.size(), other));
+    EXPECT_EQ(status(answer), "426") << other;
+    EXPECT_NE(answer.find("\r\nSec-WebSocket-Version: 13\r\n"), std::string::npos);
+    EXPECT_NE(answer.find("\r\nUpgrade: websocket\r\n"), std::string::npos);
+  }
+  std::string two = good;
+  two.insert(at, "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n");
+  EXPECT_EQ(status(ask(two)), "400");
+  two = good;
+  two.insert(at, version);
+  EXPECT_EQ(status(ask(two)), "400");
+  std::string elsewhere = good;
+  elsewhere.replace(at, version.size(), "Sec-WebSocket-Version: 8\r\n");
+  elsewhere.replace(elsewhere.find("/traffic"), 8, "/version");
+  EXPECT_EQ(status(ask(elsewhere)), "200") << "an upgrade may be declined";
 }
 
 TEST_F(ControllerTest, AWebSocketThatBreaksTheRulesIsTold) {

@@ -19,6 +19,15 @@ struct Conversations::Conversation : flow::FlowTracker, ListNode {
   uint32_t block_size;
 };
 
+namespace {
+
+// The last index of a dimension, which has one at least.
+uint32_t last(size_t count) {
+  return static_cast<uint32_t>(std::max<size_t>(count, 1) - 1);
+}
+
+}  // namespace
+
 std::string FlowId::to_string() const {
   const uint64_t h = (high & ~uint64_t{0xf000}) | 0x4000;
   const uint64_t l = (low & ~(uint64_t{3} << 62)) | uint64_t{1} << 63;
@@ -30,9 +39,10 @@ Conversations::Conversations(rt::Worker& worker, size_t inbounds, size_t users, 
     : worker_(worker),
       id_high_(worker.rng().next_u64()),
       next_id_(worker.rng().next_u64()),
-      inbounds_(std::max<size_t>(inbounds, 1)),
-      users_(users + 1),
-      outbounds_(std::max<size_t>(outbounds, 1)) {}
+      last_inbound_(last(inbounds)),
+      last_user_(last(users + 1)),
+      last_outbound_(last(outbounds)),
+      table_(last_inbound_ + size_t{1}, last_user_ + size_t{1}, last_outbound_ + size_t{1}) {}
 
 Conversations::~Conversations() {
   CULVERT_CHECK(list_.empty());
@@ -52,10 +62,9 @@ flow::TrackerPtr Conversations::begin(const flow::FlowMeta& meta, const FlowLabe
   if (payload != 0) std::memcpy(text, labels.rule_payload.data(), payload);
   c->labels.rule_payload = {text, payload};
   c->end = &Conversations::end;
-  c->inbound_sum = &inbounds_[std::min<size_t>(meta.inbound_index, inbounds_.size() - 1)];
-  c->user_sum =
-      &users_[meta.user == flow::kNoUser ? 0 : std::min<size_t>(meta.user + 1, users_.size() - 1)];
-  c->outbound_sum = &outbounds_[std::min<size_t>(meta.outbound, outbounds_.size() - 1)];
+  c->cell = table_.take(std::min<uint32_t>(meta.inbound_index, last_inbound_),
+                        meta.user == flow::kNoUser ? 0 : std::min(meta.user + 1, last_user_),
+                        std::min(meta.outbound, last_outbound_));
   list_.push_back(c);
   ++count_;
   return flow::TrackerPtr(c);
@@ -66,6 +75,7 @@ void Conversations::end(flow::FlowTracker& tracker) {
   Conversations& owner = *c.owner;
   if (owner.cursor_ == &c) owner.cursor_ = owner.list_.after(&c);
   --owner.count_;
+  owner.table_.give_back(static_cast<TrafficTable::Cell*>(c.cell));
   const size_t size = c.block_size;
   c.~Conversation();  // unlinks
   owner.worker_.frames().free(&c, size);
@@ -102,18 +112,6 @@ flow::FlowTracker* Conversations::find(const FlowId& id) {
     if (c->id == id) return c;
   }
   return nullptr;
-}
-
-uint64_t Conversations::uploaded() const {
-  uint64_t sum = 0;
-  for (const flow::TrafficSum& s : outbounds_) sum += s.upload.value();
-  return sum;
-}
-
-uint64_t Conversations::downloaded() const {
-  uint64_t sum = 0;
-  for (const flow::TrafficSum& s : outbounds_) sum += s.download.value();
-  return sum;
 }
 
 }  // namespace culvert::stats

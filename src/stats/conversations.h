@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "flow/dialer.h"
 #include "flow/tracker.h"
 #include "rt/worker.h"
+#include "stats/traffic_table.h"
 
 namespace culvert::stats {
 
@@ -80,9 +80,10 @@ class Conversations {
   [[nodiscard]] flow::FlowTracker* find(const FlowId& id);
   [[nodiscard]] size_t size() const { return count_; }
 
-  // Any thread.
-  [[nodiscard]] uint64_t uploaded() const;
-  [[nodiscard]] uint64_t downloaded() const;
+  // Any thread. User u's sum is at u + 1.
+  [[nodiscard]] std::vector<Traffic> sums(Dimension by) const { return table_.sums(by); }
+  [[nodiscard]] uint64_t uploaded() const { return table_.total().upload; }
+  [[nodiscard]] uint64_t downloaded() const { return table_.total().download; }
 
  private:
   struct Conversation;
@@ -95,9 +96,10 @@ class Conversations {
   size_t count_ = 0;
   uint64_t id_high_;
   uint64_t next_id_;
-  std::deque<flow::TrafficSum> inbounds_;
-  std::deque<flow::TrafficSum> users_;
-  std::deque<flow::TrafficSum> outbounds_;
+  const uint32_t last_inbound_;
+  const uint32_t last_user_;
+  const uint32_t last_outbound_;
+  TrafficTable table_;
 };
 
 }  // namespace culvert::stats

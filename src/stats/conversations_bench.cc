@@ -1,4 +1,4 @@
-// count_upload: a packet's bytes onto inbound, user and outbound sums.
+// count_upload: a packet's bytes onto inbound, user and outbound sums, which share one cell.
 // tcp_tracker_lifecycle: a live conversation registered, counted and ended.
 #include <benchmark/benchmark.h>
 
@@ -26,9 +26,7 @@ void count_upload(benchmark::State& state) {
   flow::TrackerPtr t = conversations.begin(meta(), {});
   bench::PerOperation cost(state);
   for (auto _ : state) {
-    t->inbound_sum->upload.add(1500);
-    t->user_sum->upload.add(1500);
-    t->outbound_sum->upload.add(1500);
+    t->cell->upload.add(1500);
     benchmark::ClobberMemory();
   }
 }
@@ -62,6 +60,27 @@ void tcp_tracker_lifecycle(benchmark::State& state) {
   }
 }
 BENCHMARK(tcp_tracker_lifecycle);
+
+// The worst case: no flow finds its combination's cell, and each eighth of the table is folded
+// once.
+void tcp_tracker_many_users(benchmark::State& state) {
+  constexpr uint32_t kUsers = 10'000;
+  rt::sim::World world(1);
+  rt::Worker& worker = world.add_worker();
+  rt::Worker::Enter enter(worker);
+  Conversations conversations(worker, 1, kUsers, 1);
+  flow::FlowMeta m = meta();
+  for (m.user = 0; m.user + 1 < kUsers; ++m.user) conversations.begin(m, {}).reset();
+  bench::AllocCount allocations(state);
+  for (auto _ : state) {
+    m.user = m.user + 1 == kUsers ? 0 : m.user + 1;
+    flow::TrackerPtr t = conversations.begin(m, {nullptr, "Match", ""});
+    t->count_upload(64);
+    t->count_download(64);
+    benchmark::DoNotOptimize(t.get());
+  }
+}
+BENCHMARK(tcp_tracker_many_users)->Name("tcp_tracker_lifecycle/many_users");
 
 }  // namespace
 }  // namespace culvert::stats

@@ -34,13 +34,16 @@ TEST_F(ConversationsTest, SumsOutliveTheirFlows) {
     b->count_upload(1);
     EXPECT_EQ(a->upload.value(), 10u);
     EXPECT_EQ(conversations.size(), 2u);
-    EXPECT_EQ(a->inbound_sum, b->inbound_sum);
-    EXPECT_NE(a->user_sum, b->user_sum);
-    EXPECT_EQ(b->user_sum->upload.value(), 1u);
+    EXPECT_NE(a->cell, b->cell);
+    EXPECT_EQ(b->cell->upload.value(), 1u);
   }
   EXPECT_EQ(conversations.size(), 0u);
   EXPECT_EQ(conversations.uploaded(), 11u);
   EXPECT_EQ(conversations.downloaded(), 100u);
+  using Sums = std::vector<Traffic>;
+  EXPECT_EQ(conversations.sums(Dimension::kInbound), (Sums{{11, 100}}));
+  EXPECT_EQ(conversations.sums(Dimension::kUser), (Sums{{10, 100}, {}, {1, 0}}));
+  EXPECT_EQ(conversations.sums(Dimension::kOutbound), (Sums{{}, {11, 100}, {}}));
 }
 
 TEST_F(ConversationsTest, TextIsCopied) {

@@ -1,6 +1,8 @@
 #include "wire/host.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 #include "base/utf8.h"
 
@@ -9,27 +11,68 @@ namespace {
 
 constexpr size_t kMaxLabel = 63;
 
-// Lower case of Latin-1, Latin Extended-A, Greek and Cyrillic capitals; others as they are.
-char32_t to_lower(char32_t c) {
-  if (c >= 'A' && c <= 'Z') return c + 32;
-  if (c < 0xc0) return c;
-  if (c <= 0xde) return c == 0xd7 ? c : c + 32;
-  if (c >= 0x100 && c <= 0x137) return c | 1;
-  if (c >= 0x139 && c <= 0x148) return c + (c & 1);
-  if (c >= 0x14a && c <= 0x177) return c | 1;
-  if (c == 0x178) return 0xff;
-  if (c >= 0x179 && c <= 0x17e) return c + (c & 1);
-  if (c == 0x386) return 0x3ac;
-  if (c >= 0x388 && c <= 0x38a) return c + 37;
-  if (c == 0x38c) return 0x3cc;
-  if (c == 0x38e || c == 0x38f) return c + 63;
-  if (c >= 0x391 && c <= 0x3ab && c != 0x3a2) return c + 32;
-  if (c >= 0x400 && c <= 0x40f) return c + 80;
-  if (c >= 0x410 && c <= 0x42f) return c + 32;
-  if (c >= 0x460 && c <= 0x481) return c | 1;
-  if (c >= 0x48a && c <= 0x4bf) return c | 1;
-  if (c >= 0x4d0 && c <= 0x52f) return c | 1;
-  return c;
+// Capitals from `first` to `last`, each `step`th, and how far their small letters are: the mapping
+// of UTS 46, for Latin, Greek, Cyrillic and Armenian.
+struct Capitals {
+  uint16_t first, last;
+  uint8_t step;
+  int16_t distance;
+};
+constexpr Capitals kCapitals[] = {
+    {0x41, 0x5a, 1, 32},        {0xc0, 0xd6, 1, 32},      {0xd8, 0xde, 1, 32},
+    {0x100, 0x12e, 2, 1},       {0x134, 0x136, 2, 1},     {0x139, 0x13d, 2, 1},
+    {0x141, 0x147, 2, 1},       {0x14a, 0x176, 2, 1},     {0x178, 0x178, 1, -121},
+    {0x179, 0x17d, 2, 1},       {0x17f, 0x17f, 1, -268},  {0x181, 0x181, 1, 210},
+    {0x182, 0x184, 2, 1},       {0x186, 0x186, 1, 206},   {0x187, 0x187, 1, 1},
+    {0x189, 0x18a, 1, 205},     {0x18b, 0x18b, 1, 1},     {0x18e, 0x18e, 1, 79},
+    {0x18f, 0x18f, 1, 202},     {0x190, 0x190, 1, 203},   {0x191, 0x191, 1, 1},
+    {0x193, 0x193, 1, 205},     {0x194, 0x194, 1, 207},   {0x196, 0x196, 1, 211},
+    {0x197, 0x197, 1, 209},     {0x198, 0x198, 1, 1},     {0x19c, 0x19c, 1, 211},
+    {0x19d, 0x19d, 1, 213},     {0x19f, 0x19f, 1, 214},   {0x1a0, 0x1a4, 2, 1},
+    {0x1a6, 0x1a6, 1, 218},     {0x1a7, 0x1a7, 1, 1},     {0x1a9, 0x1a9, 1, 218},
+    {0x1ac, 0x1ac, 1, 1},       {0x1ae, 0x1ae, 1, 218},   {0x1af, 0x1af, 1, 1},
+    {0x1b1, 0x1b2, 1, 217},     {0x1b3, 0x1b5, 2, 1},     {0x1b7, 0x1b7, 1, 219},
+    {0x1b8, 0x1b8, 1, 1},       {0x1bc, 0x1bc, 1, 1},     {0x1cd, 0x1db, 2, 1},
+    {0x1de, 0x1ee, 2, 1},       {0x1f4, 0x1f4, 1, 1},     {0x1f6, 0x1f6, 1, -97},
+    {0x1f7, 0x1f7, 1, -56},     {0x1f8, 0x21e, 2, 1},     {0x220, 0x220, 1, -130},
+    {0x222, 0x232, 2, 1},       {0x23a, 0x23a, 1, 10795}, {0x23b, 0x23b, 1, 1},
+    {0x23d, 0x23d, 1, -163},    {0x23e, 0x23e, 1, 10792}, {0x241, 0x241, 1, 1},
+    {0x243, 0x243, 1, -195},    {0x244, 0x244, 1, 69},    {0x245, 0x245, 1, 71},
+    {0x246, 0x24e, 2, 1},       {0x386, 0x386, 1, 38},    {0x387, 0x387, 1, -720},
+    {0x388, 0x38a, 1, 37},      {0x38c, 0x38c, 1, 64},    {0x38e, 0x38f, 1, 63},
+    {0x391, 0x3a1, 1, 32},      {0x3a3, 0x3ab, 1, 32},    {0x400, 0x40f, 1, 80},
+    {0x410, 0x42f, 1, 32},      {0x460, 0x480, 2, 1},     {0x48a, 0x4be, 2, 1},
+    {0x4c0, 0x4c0, 1, 15},      {0x4c1, 0x4cd, 2, 1},     {0x4d0, 0x52e, 2, 1},
+    {0x531, 0x556, 1, 48},      {0x1e00, 0x1e94, 2, 1},   {0x1e9b, 0x1e9b, 1, -58},
+    {0x1e9e, 0x1e9e, 1, -7615}, {0x1ea0, 0x1efe, 2, 1}};
+
+// Letters that become two: ligatures, digraphs and the dotted capital I.
+struct Pair {
+  uint16_t from;
+  char16_t to[2];
+};
+constexpr Pair kPairs[] = {{0x130, {0x69, 0x307}},  {0x132, {0x69, 0x6a}},  {0x133, {0x69, 0x6a}},
+                           {0x13f, {0x6c, 0xb7}},   {0x140, {0x6c, 0xb7}},  {0x149, {0x2bc, 0x6e}},
+                           {0x1c4, {0x64, 0x17e}},  {0x1c5, {0x64, 0x17e}}, {0x1c6, {0x64, 0x17e}},
+                           {0x1c7, {0x6c, 0x6a}},   {0x1c8, {0x6c, 0x6a}},  {0x1c9, {0x6c, 0x6a}},
+                           {0x1ca, {0x6e, 0x6a}},   {0x1cb, {0x6e, 0x6a}},  {0x1cc, {0x6e, 0x6a}},
+                           {0x1f1, {0x64, 0x7a}},   {0x1f2, {0x64, 0x7a}},  {0x1f3, {0x64, 0x7a}},
+                           {0x587, {0x565, 0x582}}, {0x1e9a, {0x61, 0x2be}}};
+
+// The small letters of `c`, into `out`; how many, 1 or 2. Others as they are.
+size_t to_lower(char32_t c, char32_t out[2]) {
+  for (const Pair& p : kPairs) {
+    if (p.from != c) continue;
+    out[0] = p.to[0], out[1] = p.to[1];
+    return 2;
+  }
+  out[0] = c;
+  const auto* row = std::lower_bound(std::begin(kCapitals), std::end(kCapitals), c,
+                                     [](const Capitals& r, char32_t v) { return r.last < v; });
+  if (row != std::end(kCapitals) && c >= row->first && (c - row->first) % row->step == 0) {
+    out[0] = static_cast<char32_t>(static_cast<int32_t>(c) + row->distance);
+  }
+  return 1;
 }
 
 bool allowed(char c) {
@@ -53,13 +96,24 @@ std::optional<size_t> normalize_label(std::string_view label, char* out) {
   }
   char32_t points[kMaxLabel];
   size_t count = 0;
+  ascii = true;
   while (!label.empty()) {
     const size_t n = utf8_length(label);
-    if (n == 0 || count == kMaxLabel) return std::nullopt;
-    const char32_t c = to_lower(utf8_code_point(label, n));
+    if (n == 0) return std::nullopt;
+    char32_t small[2];
+    const size_t letters = to_lower(utf8_code_point(label, n), small);
     label.remove_prefix(n);
-    if (c < 0x80 ? !allowed(static_cast<char>(c)) : c < 0xa1) return std::nullopt;
-    points[count++] = c;
+    if (count + letters > kMaxLabel) return std::nullopt;
+    for (size_t i = 0; i < letters; ++i) {
+      const char32_t c = small[i];
+      if (c < 0x80 ? !allowed(static_cast<char>(c)) : c < 0xa1) return std::nullopt;
+      ascii = ascii && c < 0x80;
+      points[count++] = c;
+    }
+  }
+  if (ascii) {
+    for (size_t i = 0; i < count; ++i) out[i] = static_cast<char>(points[i]);
+    return count;
   }
   out[0] = 'x', out[1] = 'n', out[2] = '-', out[3] = '-';
   const auto n = encode_punycode(points, count, out + 4, kMaxLabel - 4);

@@ -1,6 +1,7 @@
 // Host names in one spelling, for matching, listing and dialling: ASCII lower case, no trailing
-// dot, labels outside ASCII as A-labels (Punycode, RFC 3492; lower-cased first, for Latin, Greek
-// and Cyrillic letters). Lengths are checked as RFC 1035 section 2.3.4 has them.
+// dot, labels outside ASCII as A-labels (Punycode, RFC 3492; lower-cased first as UTS 46 has it,
+// for Latin, Greek, Cyrillic and Armenian letters). Lengths are checked as RFC 1035 section 2.3.4
+// has them.
 #pragma once
 
 #include <array>

@@ -93,6 +93,37 @@ TEST(Host, HasOneSpelling) {
   EXPECT_EQ(normal("παράδειγμα"), "xn--hxajbheg2az3al");
 }
 
+// Capitals of more alphabets; the right side is what idna 3.13 (Python, Unicode 17, uts46=True)
+// makes of the left one.
+TEST(Host, LettersAreLowerCasedAsUts46HasThem) {
+  const struct {
+    const char* text;
+    const char* host;
+  } rows[] = {
+      {"TIẾNGVIỆT.VN", "xn--tingvit-5t4cyc.vn"},
+      {"ĐƯỜNG.vn", "xn--ng-pma05d708i.vn"},
+      {"ƏLİ.az", "xn--li-tfb21e.az"},
+      {"İSTANBUL.example", "xn--istanbul-o0e.example"},
+      {"ȘTIRI-ȚARĂ.ro", "xn--tiri-ar-f4a80wza.ro"},
+      {"ՀԱՅԱՍՏԱՆ.am", "xn--y9aaa1d0ai1cq.am"},
+      {"ԵՐԵՒԱՆ.am", "xn--y9aha3e3bn.am"},
+      {"երևան.am", "xn--y9aha3e3bn.am"},
+      {"GROẞ.example", "xn--gro-7ka.example"},
+      {"ǄUNGLA.example", "xn--dungla-3pb.example"},
+      {"PARAĿLEL.cat", "xn--parallel-koa.cat"},
+      {"ɃȺ.example", "xn--lha670t.example"},
+      // Nothing outside ASCII is left of these.
+      {"Ĳssel.nl", "ijssel.nl"},
+      {"aſb.example", "asb.example"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(normal(row.text), row.host) << row.text;
+  // The bound is that of what comes out.
+  std::string wide;
+  for (int i = 0; i < 31; ++i) wide += "Ĳ";
+  EXPECT_EQ(normal(wide + "a").size(), 63u);
+  EXPECT_EQ(normal(wide + "Ĳ"), "none");
+}
+
 TEST(Host, AcceptsWhatIsInUse) {
   for (const char* text : {"a", "localhost", "_dmarc.a-b.example", "192.0.2.1", "1", "-a.b-"}) {
     EXPECT_EQ(normal(text), text);

@@ -66,20 +66,25 @@ HttpError parse_version(std::string_view text, uint8_t& minor) {
   return HttpError::kNone;
 }
 
+enum class BlanksBeforeColon : uint8_t { kRefuse, kStrip };
+
 // The lines after the first, up to the empty one.
-HttpError parse_fields(std::string_view text, HttpHead& out) {
+HttpError parse_fields(std::string_view text, HttpHead& out, BlanksBeforeColon blanks) {
   out.count = 0;
   while (true) {
     const std::string_view line = take_line(text);
     if (line.empty()) return HttpError::kNone;
     const size_t colon = line.find(':');
-    if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) {
-      return HttpError::kBadRequest;  // also a folded line, and space before the colon
+    if (colon == std::string_view::npos) return HttpError::kBadRequest;
+    std::string_view name = line.substr(0, colon);
+    if (blanks == BlanksBeforeColon::kStrip) {
+      while (!name.empty() && (name.back() == ' ' || name.back() == '\t')) name.remove_suffix(1);
     }
+    if (!is_token(name)) return HttpError::kBadRequest;  // also a folded line
     const std::string_view value = trim(line.substr(colon + 1));
     if (!is_value(value)) return HttpError::kBadRequest;
     if (out.count == out.fields.size()) return HttpError::kHeadTooLarge;
-    out.fields[out.count++] = {line.substr(0, colon), value};
+    out.fields[out.count++] = {name, value};
   }
 }
 
@@ -156,7 +161,10 @@ HttpError parse_request_head(Bytes head, HttpHead& out) {
   }
   if (const HttpError e = parse_version(line.substr(last + 1), out.minor); e != HttpError::kNone)
     return e;
-  if (const HttpError e = parse_fields(text, out); e != HttpError::kNone) return e;
+  if (const HttpError e = parse_fields(text, out, BlanksBeforeColon::kRefuse);
+      e != HttpError::kNone) {
+    return e;
+  }
   if (out.count_of("host") > 1) return HttpError::kBadRequest;
   return HttpError::kNone;
 }
@@ -175,7 +183,11 @@ HttpError parse_response_head(Bytes head, HttpHead& out) {
   if (line.size() > 12 && line[12] != ' ') return HttpError::kBadRequest;
   out.reason = line.size() > 13 ? line.substr(13) : std::string_view();
   if (!is_value(out.reason)) return HttpError::kBadRequest;
-  return parse_fields(text, out);
+  return parse_fields(text, out, BlanksBeforeColon::kStrip);
+}
+
+bool lacks_host(const HttpHead& head) {
+  return head.minor >= 1 && head.find("host") == nullptr;
 }
 
 std::optional<Authority> parse_authority(std::string_view text) {
@@ -256,6 +268,8 @@ BodyFraming response_framing(const HttpHead& head, std::string_view request_meth
   using Kind = BodyFraming::Kind;
   if (request_method == "HEAD" || head.status < 200 || head.status == 204 || head.status == 304)
     return {};
+  // What follows is the tunnel (RFC 9110 section 9.3.6).
+  if (request_method == "CONNECT" && head.status < 300) return {};
   const size_t encodings = head.count_of("transfer-encoding");
   const size_t lengths = head.count_of("content-length");
   if (encodings > 0) {

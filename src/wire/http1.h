@@ -1,6 +1,7 @@
 // HTTP/1.x heads, body framing and field rules, for a proxy and a small server (RFC 9110, RFC
 // 9112). Strict where leniency would let two parsers disagree about a message: bare LF, folded
-// fields, space before a colon, control bytes, conflicting or doubtful lengths are errors.
+// fields, space before a request's colon, control bytes, conflicting or doubtful lengths are
+// errors.
 //
 // All views point into the bytes that were parsed.
 #pragma once
@@ -61,7 +62,12 @@ HeadEnd find_head_end(Bytes bytes, size_t& scanned);
 
 // `head` is exactly what find_head_end() measured.
 HttpError parse_request_head(Bytes head, HttpHead& out);
+// Blanks before a colon are left out of the name, so a proxy does not pass them on (RFC 9112
+// section 5.1).
 HttpError parse_response_head(Bytes head, HttpHead& out);
+// Whether a request has no Host that must have one: a server answers 400 (RFC 9112 section 3.2).
+// Two of them are an error of the head.
+bool lacks_host(const HttpHead& head);
 
 // Where a request wants to go.
 struct Authority {

@@ -20,6 +20,7 @@ volatile size_t checksum = 0;
 void use(const HttpHead& head) {
   for (const HttpField& f : head.all()) {
     check(!f.name.empty());
+    check(f.name.find_first_of(" \t:") == std::string_view::npos);
     check(f.value.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos);
     checksum = checksum + (is_hop_by_hop(head, f.name) ? 1u : 0u);
   }

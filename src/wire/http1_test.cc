@@ -191,6 +191,18 @@ TEST(Http1Response, StatusLines) {
   EXPECT_EQ(response("HTTP/2.0 200 OK\r\n\r\n")->error, HttpError::kBadVersion);
 }
 
+// RFC 9112 section 5.1: a proxy takes the blanks out of a response; in a request they are an error.
+TEST(Http1Response, BlanksBeforeAColonAreNotOfTheName) {
+  const auto r = answer("HTTP/1.1 200 OK", "A : b\r\nContent-Length \t: 2\r\n");
+  ASSERT_EQ(r->error, HttpError::kNone);
+  EXPECT_EQ(r->head.fields[0].name, "A");
+  EXPECT_EQ(r->head.fields[0].value, "b");
+  EXPECT_EQ(response_framing(r->head, "GET").length, 2u);
+  for (const std::string_view bad : {" A: b\r\n", "A b: c\r\n", " : b\r\n", "A: b\r\n c: d\r\n"}) {
+    EXPECT_EQ(answer("HTTP/1.1 200 OK", bad)->error, HttpError::kBadRequest) << bad;
+  }
+}
+
 // ---------------------------------------------------------------- the end of a head
 
 TEST(Http1HeadEnd, ByteByByte) {
@@ -401,6 +413,12 @@ TEST(Http1Framing, Responses) {
        HttpError::kNone},
       {"HTTP/1.1 100 Continue", "Content-Length: 7\r\n", "GET", Kind::kNone, 0, HttpError::kNone},
       {"HTTP/1.1 101 Switching Protocols", "", "GET", Kind::kNone, 0, HttpError::kNone},
+      // RFC 9110 section 9.3.6: what follows is the tunnel, whatever the fields say.
+      {"HTTP/1.1 200 OK", "Content-Length: 7\r\n", "CONNECT", Kind::kNone, 0, HttpError::kNone},
+      {"HTTP/1.1 299 Fine", "Transfer-Encoding: chunked\r\n", "CONNECT", Kind::kNone, 0,
+       HttpError::kNone},
+      {"HTTP/1.1 200 OK", "", "CONNECT", Kind::kNone, 0, HttpError::kNone},
+      {"HTTP/1.1 407 Who", "Content-Length: 7\r\n", "CONNECT", Kind::kLength, 7, HttpError::kNone},
       {"HTTP/1.1 200 OK", "Transfer-Encoding: chunked\r\n", "GET", Kind::kChunked, 0,
        HttpError::kNone},
       {"HTTP/1.1 200 OK", "Transfer-Encoding: gzip, chunked\r\n", "GET", Kind::kChunked, 0,

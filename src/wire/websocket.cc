@@ -148,18 +148,22 @@ std::string ws_accept(std::string_view key) {
   return encode_base64(crypto::sha1(as_bytes(text)));
 }
 
-bool is_ws_upgrade(const HttpHead& head, std::string_view& key) {
+WsUpgrade ws_upgrade(const HttpHead& head, std::string_view& key) {
   if (head.method != "GET" || head.minor < 1 || !head.has_token("connection", "upgrade") ||
       !head.has_token("upgrade", "websocket")) {
-    return false;
+    return WsUpgrade::kNone;
   }
+  // Neither may be there twice (section 11.3): another server could go by the other one.
+  if (head.count_of("sec-websocket-version") > 1 || head.count_of("sec-websocket-key") > 1)
+    return WsUpgrade::kMalformed;
   const HttpField* version = head.find("sec-websocket-version");
+  if (version == nullptr || version->value != "13") return WsUpgrade::kOtherVersion;
   const HttpField* k = head.find("sec-websocket-key");
-  if (version == nullptr || version->value != "13" || k == nullptr) return false;
+  if (k == nullptr) return WsUpgrade::kMalformed;
   const auto raw = decode_base64(k->value);
-  if (!raw || raw->size() != 16) return false;
+  if (!raw || raw->size() != 16) return WsUpgrade::kMalformed;
   key = k->value;
-  return true;
+  return WsUpgrade::kProper;
 }
 
 }  // namespace culvert::wire

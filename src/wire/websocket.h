@@ -84,7 +84,13 @@ class WsReader {
 
 // Section 4.2.2: what Sec-WebSocket-Accept answers to a key.
 std::string ws_accept(std::string_view key);
-// Section 4.2.1: whether a GET is a proper upgrade request; the key then.
-bool is_ws_upgrade(const HttpHead& head, std::string_view& key);
+// Section 4.2.1: what a request asks for.
+enum class WsUpgrade : uint8_t {
+  kNone,          // no WebSocket
+  kProper,        // one, and `key` is its key
+  kOtherVersion,  // one of another version than 13: 426 says which there is (section 4.4)
+  kMalformed,     // one whose handshake is none: 400
+};
+WsUpgrade ws_upgrade(const HttpHead& head, std::string_view& key);
 
 }  // namespace culvert::wire

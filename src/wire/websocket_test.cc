@@ -266,12 +266,12 @@ TEST(WsHandshake, TheExampleOfTheRfc) {
   EXPECT_EQ(ws_accept("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
 }
 
-bool upgrades(const std::string& text, std::string* key_out = nullptr) {
+WsUpgrade upgrade_of(const std::string& text, std::string& key) {
   const auto head = std::make_unique<HttpHead>();
   EXPECT_EQ(parse_request_head(as_bytes(text), *head), HttpError::kNone);
-  std::string_view key;
-  const bool is = is_ws_upgrade(*head, key);
-  if (key_out != nullptr) *key_out = key;
+  std::string_view found;
+  const WsUpgrade is = ws_upgrade(*head, found);
+  key = found;
   return is;
 }
 
@@ -281,22 +281,28 @@ TEST(WsHandshake, WhatIsAnUpgrade) {
   const std::string get = "GET /chat HTTP/1.1\r\nHost: h\r\n";
   const std::string both = "Connection: keep-alive, upgrade\r\nUpgrade: WebSocket\r\n";
   std::string found;
-  EXPECT_TRUE(upgrades(get + both + rest + key + "\r\n", &found));
+  EXPECT_EQ(upgrade_of(get + both + rest + key + "\r\n", found), WsUpgrade::kProper);
   EXPECT_EQ(found, "dGhlIHNhbXBsZSBub25jZQ==");
-  const std::string bad[] = {
-      "POST / HTTP/1.1\r\n" + both + rest + key + "\r\n",
-      "GET / HTTP/1.0\r\n" + both + rest + key + "\r\n",
-      get + "Upgrade: websocket\r\n" + rest + key + "\r\n",
-      get + "Connection: upgrade\r\n" + rest + key + "\r\n",
-      get + "Connection: upgrade\r\nUpgrade: h2c\r\n" + rest + key + "\r\n",
-      get + both + key + "\r\n",
-      get + both + "Sec-WebSocket-Version: 8\r\n" + key + "\r\n",
-      get + both + rest + "\r\n",
-      get + both + rest + "Sec-WebSocket-Key: c2hvcnQ=\r\n\r\n",
-      get + both + rest + "Sec-WebSocket-Key: not base64 at all!!\r\n\r\n",
+  const struct {
+    std::string text;
+    WsUpgrade is;
+  } rows[] = {
+      {"POST / HTTP/1.1\r\n" + both + rest + key, WsUpgrade::kNone},
+      {"GET / HTTP/1.0\r\n" + both + rest + key, WsUpgrade::kNone},
+      {get + "Upgrade: websocket\r\n" + rest + key, WsUpgrade::kNone},
+      {get + "Connection: upgrade\r\n" + rest + key, WsUpgrade::kNone},
+      {get + "Connection: upgrade\r\nUpgrade: h2c\r\n" + rest + key, WsUpgrade::kNone},
+      {get + both + key, WsUpgrade::kOtherVersion},
+      {get + both + "Sec-WebSocket-Version: 8\r\n" + key, WsUpgrade::kOtherVersion},
+      {get + both + "Sec-WebSocket-Version: 13, 8\r\n" + key, WsUpgrade::kOtherVersion},
+      {get + both + rest, WsUpgrade::kMalformed},
+      {get + both + rest + "Sec-WebSocket-Key: c2hvcnQ=\r\n", WsUpgrade::kMalformed},
+      {get + both + rest + "Sec-WebSocket-Key: not base64 at all!!\r\n", WsUpgrade::kMalformed},
+      {get + both + rest + key + key, WsUpgrade::kMalformed},
+      {get + both + rest + rest + key, WsUpgrade::kMalformed},
   };
-  for (const std::string& text : bad) {
-    EXPECT_FALSE(upgrades(text, &found)) << text;
+  for (const auto& row : rows) {
+    EXPECT_EQ(upgrade_of(row.text + "\r\n", found), row.is) << row.text;
     EXPECT_EQ(found, "");
   }
 }

@@ -167,7 +167,7 @@ Task<Result<std::unique_ptr<PacketChannel>>> ScriptedOutbound::open_packets(cons
 
 struct TestSink::Tracker : FlowTracker {
   TestSink* sink = nullptr;
-  TrafficSum sums[3];
+  TrafficSum sum;
 };
 
 Task<Result<Upstream>> TestSink::open(FlowMeta& meta) {
@@ -184,9 +184,7 @@ Task<Result<Upstream>> TestSink::open(FlowMeta& meta) {
   }
   auto* tracker = new Tracker();
   tracker->sink = this;
-  tracker->inbound_sum = &tracker->sums[0];
-  tracker->user_sum = &tracker->sums[1];
-  tracker->outbound_sum = &tracker->sums[2];
+  tracker->cell = &tracker->sum;
   tracker->end = [](FlowTracker& t) {
     auto& self = static_cast<Tracker&>(t);
     --self.sink->live_trackers;

@@ -65,6 +65,8 @@ TEST(HttpRewrite, UpgradesOfHttp10AreNone) {
 TEST(HttpRewrite, Responses) {
   EXPECT_EQ(response("HTTP/1.1 200 Fine by me\r\nA: b\r\n\r\n", false),
             "HTTP/1.1 200 Fine by me\r\nA: b\r\n\r\n");
+  EXPECT_EQ(response("HTTP/1.1 200 OK\r\nA : b\r\nC\t: d\r\n\r\n", false),
+            "HTTP/1.1 200 OK\r\nA: b\r\nC: d\r\n\r\n");
   EXPECT_EQ(response("HTTP/1.1 404\r\n\r\n", true), "HTTP/1.1 404 \r\nConnection: close\r\n\r\n");
   EXPECT_EQ(response("HTTP/1.0 200 OK\r\n\r\n", false),
             "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\n");
@@ -200,7 +202,7 @@ TEST_F(ExchangeTest, ResponsesThatAreRefused) {
        {"HTTP/1.1 200 OK\nA: b\n\n", "HTTP/2.0 200 OK\r\n\r\n", "hello\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
         "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nx",
-        "HTTP/1.1 101 Switching Protocols\r\n\r\n", "HTTP/1.1 200 OK\r\nA : b\r\n\r\n"}) {
+        "HTTP/1.1 101 Switching Protocols\r\n\r\n", "HTTP/1.1 200 OK\r\n A: b\r\n\r\n"}) {
     MemoryStream bad;
     upstream.stream = std::make_unique<LentStream>(bad);
     begin();

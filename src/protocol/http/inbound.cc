@@ -78,6 +78,13 @@ class Session {
   // False when the connection is over or was handed on.
   Task<bool> serve(const HttpHead& head) {
     head_request_ = head.method == "HEAD";
+    // Clients leave Host out where the target names the host, in CONNECT above all, and lose
+    // nothing by it: the target comes first, and the origin gets a Host made from it. In origin
+    // form the request is none (RFC 9112 section 3.2), whoever sent it.
+    if (head.target.front() == '/' && wire::lacks_host(head)) {
+      co_await refuse(400);
+      co_return false;
+    }
     uint32_t user = flow::kNoUser;
     if (!authorize(head, user)) {
       // The body, if any, was not asked for: only a request without one leaves the connection

@@ -592,6 +592,11 @@ TEST_F(HttpUsersTest, NobodyAndTheWrongOneAreAsked) {
   EXPECT_EQ(reply(0, kOk), kOk);
 }
 
+// It is no request (RFC 9112 section 3.2), so nobody is asked who they are.
+TEST_F(HttpUsersTest, OriginFormWithoutHostIs400) {
+  EXPECT_EQ(refusal(get("/x")), "HTTP/1.1 400");
+}
+
 TEST_F(HttpUsersTest, TheAnswerToAHeadHasNoBody) {
   const std::string answer = say("HEAD http://a.example/ HTTP/1.1\r\n\r\n");
   EXPECT_EQ(answer.substr(0, 12), "HTTP/1.1 407");
