@@ -310,8 +310,9 @@ TEST_F(RelayPipes, AreGivenBackWhenAFlowPauses) {
         if (bytes.ok()) {
           out->append(reinterpret_cast<const char*>(bytes->data()), bytes->size());
           s.consume(bytes->size());
-        } else if (!(co_await rt::until_readable(s, kNever)).ok()) {
-          co_return;
+        } else {
+          const Status more = co_await rt::readable(s, kNever);
+          if (!more.ok()) co_return;
         }
       }
     }

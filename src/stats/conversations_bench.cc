@@ -71,7 +71,7 @@ void tcp_tracker_many_users(benchmark::State& state) {
   Conversations conversations(worker, 1, kUsers, 1);
   flow::FlowMeta m = meta();
   for (m.user = 0; m.user + 1 < kUsers; ++m.user) conversations.begin(m, {}).reset();
-  bench::AllocCount allocations(state);
+  bench::PerOperation cost(state);
   for (auto _ : state) {
     m.user = m.user + 1 == kUsers ? 0 : m.user + 1;
     flow::TrackerPtr t = conversations.begin(m, {nullptr, "Match", ""});
