@@ -61,11 +61,11 @@ bench-micro: ## Micro benchmarks, within 3 minutes: bench/results/ and a table (
 	tools/build.sh bench micro_bench
 	tools/bench_micro.py --filter '$(BENCH_FILTER)' --repetitions $(BENCH_REPETITIONS)
 
-bench-ab: ## This tree against the commit BASE, fresh processes in turn
+bench-ab: ## This tree against the commit BASE, fresh processes in turn; ROW="short relay_32k" for these
 	@test -n '$(BASE)' || { echo 'make bench-ab BASE=<commit>' >&2; exit 2; }
 	@tools/deps.sh build bench
 	tools/build.sh release culvert loadgen
-	bench/bench.py ab '$(BASE)'
+	bench/bench.py ab '$(BASE)' $(ROW)
 
 bench-peers: ## Install the peers that Debian packages: daemons, some of which start by themselves
 	@tools/deps.sh peers

@@ -4,7 +4,7 @@
     bench/bench.py quick                 the rows of `make bench`
     bench/bench.py full                  every row, every peer
     bench/bench.py row NAME...           runs or rows by name (bench/bench.py list), micro rows too
-    bench/bench.py ab BASE               this tree against a commit
+    bench/bench.py ab BASE [NAME...]     this tree against a commit
     bench/bench.py compare A.json B.json how far two results lie apart
     bench/bench.py publish               docs/performance.md and its charts from the full result
     bench/bench.py smoke                 one round trip through every peer
@@ -44,7 +44,7 @@ def finish(session, only=None):
     print(text)
     print(f"\nWritten to {os.path.relpath(path, report.ROOT)} and "
           f"{os.path.relpath(table, report.ROOT)}")
-    failed = any("error" in r and r["participant"].startswith(runner.CULVERT)
+    failed = any(("error" in r or r.get("failed")) and r["participant"].startswith(runner.CULVERT)
                  for r in session.records)
     return REFUSED if session.refused else 1 if failed else 0
 
@@ -61,9 +61,13 @@ def run_session(scale, runs, only=None):
     return finish(session, only)
 
 
-def micro_names():
+def micro_targets():
     with open(os.path.join(report.ROOT, "bench", "micro", "targets.json"), encoding="utf-8") as file:
-        return {name.split("/")[0] for name in json.load(file)}
+        return set(json.load(file))
+
+
+def micro_names():
+    return {name.split("/")[0] for name in micro_targets()}
 
 
 def run_micro(name):
@@ -127,14 +131,17 @@ def command_smoke():
     return status
 
 
-def command_ab(base, pairs):
+def command_ab(base, names, pairs):
+    names = names or ab.ROWS
+    micro = micro_targets() | micro_names()
+    jobs = ab.jobs_of(names, micro, 2.0)
     try:
         gate.require_quiet()
     except gate.TooNoisy as error:
         print(f"refused: {error}")
         return REFUSED
-    programs = ab.build(base)
-    judged = ab.compare(*programs, pairs=pairs)
+    trees = ab.build(base, any(name in micro for name in names))
+    judged = ab.compare(*trees, jobs, pairs=pairs)
     os.makedirs(report.RESULTS, exist_ok=True)
     with open(os.path.join(report.RESULTS, "ab.json"), "w", encoding="utf-8") as file:
         json.dump({"base": base, "new": report.commit(), "judged": judged}, file, indent=1)
@@ -149,6 +156,7 @@ def main():
     commands.add_parser("row").add_argument("names", nargs="+")
     both = commands.add_parser("ab")
     both.add_argument("base")
+    both.add_argument("names", nargs="*", help=f"what to compare: {', '.join(ab.ROWS)}, micro rows")
     both.add_argument("--pairs", type=int, default=ab.PAIRS)
     two = commands.add_parser("compare")
     two.add_argument("first")
@@ -167,7 +175,7 @@ def main():
     if options.command == "row":
         return command_row(options.names)
     if options.command == "ab":
-        return command_ab(options.base, options.pairs)
+        return command_ab(options.base, options.names, options.pairs)
     if options.command == "smoke":
         return command_smoke()
     scale = runner.QUICK if options.command == "quick" else runner.FULL

@@ -2,8 +2,10 @@
 ABBA, so that a drift of the machine falls on both. A ratio is given a verdict only outside the
 noise: when the confidence interval of its median leaves out 1, and it lies further from 1 than the
 base from itself."""
+import json
 import math
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -12,13 +14,14 @@ from system import gate, loads, memory, peers, processes, runner
 
 ROOT = loads.ROOT
 FOLDER = os.path.join(ROOT, "build", "ab")
-RUNS = ("direct_up", "direct_down", "short")
+ROWS = ("direct_up", "direct_down", "short", "idle")
 PAIRS = 7
 CONFIDENCE = 0.95
 
 
-def build(base):
-    """Builds the base in a worktree of its own; returns the programs (base, new)."""
+def build(base, micro):
+    """Builds the base in a worktree of its own, and both micro_bench where `micro` is true; returns
+    the folders (base, new)."""
     tree = os.path.join(FOLDER, "base")
     wanted = subprocess.run(["git", "rev-parse", "--verify", f"{base}^{{commit}}"], cwd=ROOT,
                             capture_output=True, text=True, check=False).stdout.strip()
@@ -34,7 +37,10 @@ def build(base):
         subprocess.run(["git", "checkout", "--detach", "--quiet", "--force", wanted], cwd=tree,
                        check=True)
     subprocess.run(["tools/build.sh", "release", "culvert"], cwd=tree, check=True)
-    return os.path.join(tree, "build", "release", "culvert"), peers.PROGRAMS["culvert"].path()
+    if micro:
+        for folder in (tree, ROOT):
+            subprocess.run(["tools/build.sh", "bench", "micro_bench"], cwd=folder, check=True)
+    return tree, ROOT
 
 
 def interval(values):
@@ -59,8 +65,8 @@ def judge(ratios, own_noise):
     return {"ratio": median, "low": low, "high": high, "noise": noise, "verdict": word}
 
 
-def measure(program, run, seconds):
-    os.environ["CULVERT"] = program
+def measure(tree, run, seconds):
+    os.environ["CULVERT"] = os.path.join(tree, "build", "release", "culvert")
     load = runner.ONE_AT_A_TIME[run["scenario"]]
     with loads.FarEnd() as far, processes.Setup() as setup:
         endpoint = peers.start(run["culvert"], setup)
@@ -71,18 +77,47 @@ def measure(program, run, seconds):
         return record[run["rows"][0]["figure"]]
 
 
-def measure_idle(program):
-    os.environ["CULVERT"] = program
+def measure_micro(tree, name):
+    """CPU nanoseconds of one iteration."""
+    done = subprocess.run(
+        [os.path.join(tree, "build", "bench", "micro_bench"), "--benchmark_format=json",
+         f"--benchmark_filter=^{re.escape(name)}$", "--benchmark_min_time=0.1"],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    rows = json.loads(done.stdout or b"{}").get("benchmarks", [])
+    if not rows:
+        raise loads.LoadFailed(f"no benchmark '{name}' in {tree}")
+    return rows[0]["cpu_time"] * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[rows[0]["time_unit"]]
+
+
+def measure_idle(tree):
+    os.environ["CULVERT"] = os.path.join(tree, "build", "release", "culvert")
     with processes.Setup() as setup:
         peers.start("culvert/direct", setup)
         return memory.settled(setup)["rss"]
 
 
-def compare(base, new, pairs=PAIRS, seconds=2.0, say=print):
+def jobs_of(names, micro_names, seconds):
+    """What is measured under each name, as (title, function of a tree)."""
+    by_name = {r["run"]: r for r in runner.read_runs()
+               if "culvert" in r and r["scenario"] in runner.ONE_AT_A_TIME}
+    jobs = []
+    for name in names:
+        if name == "idle":
+            jobs.append(("idle RSS, minimal profile", measure_idle))
+        elif name in by_name:
+            run = by_name[name]
+            jobs.append((run["rows"][0]["work"],
+                         lambda tree, run=run: measure(tree, run, seconds)))
+        elif name in micro_names:
+            jobs.append((name, lambda tree, name=name: measure_micro(tree, name)))
+        else:
+            raise SystemExit(f"ROW: nothing to compare under '{name}'; there are idle, "
+                             f"{', '.join(by_name)}, and the micro rows")
+    return jobs
+
+
+def compare(base, new, jobs, pairs=PAIRS, say=print):
     """Judgements by name of what was measured."""
-    runs = [r for r in runner.read_runs() if r["run"] in RUNS]
-    jobs = [(run["rows"][0]["work"], lambda program, run=run: measure(program, run, seconds))
-            for run in runs] + [("idle RSS, minimal profile", measure_idle)]
     out = {}
     for name, job in jobs:
         ratios, noise = [], []

@@ -14,6 +14,7 @@ MIB = 1 << 20
 RAW = {"proxy": "none"}
 DATAGRAM = 1400
 WINDOW = 32
+FAILED_SHARE = 0.01  # of short connections; some programs lose one now and then
 
 
 class LoadFailed(Exception):
@@ -97,11 +98,13 @@ def short(far, setup, endpoint, seconds, workers=16):
     """Connect, 64 bytes there and back, close."""
     raw = run(far, None, RAW, "short", secs=min(1.0, seconds), workers=workers, max=30000)
     done = run(far, setup, endpoint, "short", secs=seconds, workers=workers, max=40000)
-    if done["failed"] or not done["conns"]:
+    if done["failed"] > FAILED_SHARE * done["conns"]:
         raise LoadFailed(f"{done['failed']} connections failed, {done['conns']} did not")
     return {
+        "failed": done["failed"],
         "cpu_us": done["cpu_s"] / done["conns"] * 1e6,
-        "per_s": done["conn_per_s"],
+        # One that fails waits for its time-out: the load had its seconds all the same.
+        "per_s": done["conns"] / (seconds if done["failed"] else done["wall_s"]),
         "rate_of_raw": done["conn_per_s"] / raw["conn_per_s"],
         "p50_ms": done["p50_ms"],
         "p99_ms": done["p99_ms"],

@@ -82,7 +82,9 @@ def program_of(name):
 
 
 def title(name):
-    return program_of(name).title
+    """As tables name it; qeli takes part in several ways at once."""
+    program = program_of(name)
+    return f"{program.title} {name.split('/')[1]}" if program.name == "qeli" else program.title
 
 
 def start(name, setup, **options):

@@ -130,6 +130,11 @@ def summarise(session_records, refused, unable):
                         entry["verdicts"].append({"limit": limit_text(row, limit), "met": met})
             errors = [f"{title_of(r['participant'])}: {r['error']}" for r in session_records
                       if r["run"] == run["run"] and "error" in r]
+            lost = collections.Counter()
+            for r in session_records:
+                if r["run"] == run["run"]:
+                    lost[title_of(r["participant"])] += r.get("failed", 0)
+            errors += [f"{name} lost {n} connections" for name, n in lost.items() if n]
             entry["errors"] = list(dict.fromkeys(errors))
             out.append(entry)
     return out
@@ -151,6 +156,17 @@ def verdict(entry):
     return words
 
 
+def beside_text(key, value):
+    for end, text in (("pss_mib", "PSS {}"), ("dirty_mib", "private dirty {}"),
+                      ("peak_mib", "peak {} MiB"), ("_mib", "{} MiB in all"), ("mib_s", "{} MiB/s"),
+                      ("raw_cpu_s_per_gib", "raw {} s/GiB"), ("cpu_s_per_gib", "{} s/GiB"),
+                      ("rate_of_raw", "{}x the raw rate"), ("p99_ms", "p99 {} ms"),
+                      ("per_s", "{}/s")):
+        if key.endswith(end):
+            return text.format(number(value))
+    return f"{key} {number(value)}"
+
+
 def markdown(summary, only=None):
     lines = ["| work | target | Culvert, median (range) | met | others, median (Culvert / theirs) | published |",
              "|---|---|---|---|---|---|"]
@@ -170,7 +186,7 @@ def markdown(summary, only=None):
         if entry["missing"]:
             others.append("missing: " + ", ".join(entry["missing"]))
         others += entry["errors"]
-        beside = ", ".join(f"{key.replace('_', ' ')} {number(value)}"
+        beside = ", ".join(beside_text(key, value)
                            for key, value in entry["beside"].get("Culvert", {}).items())
         mine = f"{own['text']} {unit}" + (f"; {beside}" if beside else "") if own else "-"
         lines.append(f"| {entry['work']} | {entry['target']} | {mine} | {verdict(entry)} | "

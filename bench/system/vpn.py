@@ -125,6 +125,67 @@ def openvpn(setup, link):
             "--rcvbuf", "2097152", "--allow-compression", "no"])
 
 
+QELI_PORT = 4443
+
+
+def qeli(setup, link, mode):
+    """Every extra that a mode does not need is off: no padding, no heartbeat, no web panel."""
+    program = peers.PROGRAMS["qeli"].path()
+    tunnel = "\n".join(
+        ["[profile:bench]", "enabled = true", "bind.address = 0.0.0.0", f"bind.port = {QELI_PORT}",
+         "bind.transport = tcp", "tun.name = qeli0", f"tun.address = {INNER['b']}",
+         f"tun.mtu = {MTU}", "pool.cidr = 10.78.0.0/24", "routing.nat.enabled = false",
+         "dns.enabled = false", f"obf.mode = {mode}", "obf.padding.enabled = false",
+         "obf.heartbeat.enabled = false", f"identity_key = {setup.path('identity.key')}"])
+    server = setup.write("server.conf", f"""[auth]
+users_file = {setup.path('users.conf')}
+require_client_key_proof = false
+bind_static_to_session = true
+[web]
+enabled = false
+[logging]
+level = warn
+{tunnel}
+""")
+    setup.write("users.conf", "")
+    subprocess.run([program, "add-client", "bench", "--password-stdin", "--static-ip", INNER["a"],
+                    "-c", server], input=peers.PASSWORD, text=True, check=True,
+                   capture_output=True)
+    said = command(program, "show-identity", "-c", server).stdout
+    key = re.search(r"\b[0-9a-f]{64}\b", said)
+    if key is None:
+        raise loads.LoadFailed(f"qeli shows no identity: {said.strip()}")
+    setup.spawn("daemon-b", [*link.prefix("b"), program, "server", "-c", server])
+    client = setup.write("client.conf", f"""[qeli]
+server = {UNDER['b']}:{QELI_PORT}
+proto = tcp
+user = bench
+pass = {peers.PASSWORD}
+key = {key[0]}
+bind_static = true
+mode = {mode}
+dev = qeli0
+mtu = 0
+gateway = false
+[logging]
+level = warn
+""")
+    until = time.monotonic() + 10
+    while not link.within("b", "ss", "-Hltn", "sport", "=", f":{QELI_PORT}", check=False).stdout:
+        if time.monotonic() > until:
+            raise loads.LoadFailed(f"qeli does not listen: {setup.last_words()}")
+        time.sleep(0.05)
+    setup.spawn("daemon-a", [*link.prefix("a"), program, "client", "-c", client])
+
+
+TUNNELS = {
+    "wireguard-go/vpn": wireguard,
+    "openvpn/vpn": openvpn,
+    "qeli/plain": lambda setup, link: qeli(setup, link, "plain"),
+    "qeli/fake-tls": lambda setup, link: qeli(setup, link, "fake-tls"),
+}
+
+
 def measure(name, seconds):
     """One tunnel, or "veth" for the bare link. Mbit/s both ways, CPU of both daemons, the loss of
     UDP, memory and the round trip added."""
@@ -133,7 +194,7 @@ def measure(name, seconds):
             far = UNDER["b"]
         else:
             far = INNER["b"]
-            {"wireguard-go/vpn": wireguard, "openvpn/vpn": openvpn}[name](setup, link)
+            TUNNELS[name](setup, link)
         until = time.monotonic() + 15
         while link.within("a", "ping", "-c", "1", "-W", "1", far, check=False).returncode != 0:
             if time.monotonic() > until:
