@@ -17,6 +17,7 @@ FOLDER = os.path.join(ROOT, "build", "ab")
 ROWS = ("direct_up", "direct_down", "short", "idle")
 PAIRS = 7
 CONFIDENCE = 0.95
+FEWEST = 6  # turns below which no interval is that sure
 
 
 def build(base, micro):
@@ -58,7 +59,9 @@ def judge(ratios, own_noise):
     median = statistics.median(ratios)
     low, high = interval(ratios)
     noise = statistics.median(abs(x - 1) for x in own_noise) if own_noise else 0.0
-    if low <= 1 <= high or abs(median - 1) <= noise:
+    if len(ratios) < FEWEST:
+        word = f"too few turns for a verdict, {FEWEST} at least"
+    elif low <= 1 <= high or abs(median - 1) <= noise:
         word = "no difference outside the noise"
     else:
         word = "less" if median < 1 else "more"

@@ -105,7 +105,7 @@ def stopped_readers(far, setup, endpoint, count):
     driver = Driver(far, endpoint, "stopped", n=count)
     opened = driver.result()
     record["failed"] = opened.get("failed", count)
-    put(record, "stopped", settled(setup, 15))
+    put(record, "stopped", settled(setup, 8))
     record["stopped_over_idle_mib"] = record["stopped_mib"] - record["idle_mib"]
     driver.end()
     return record

@@ -28,7 +28,7 @@ class Scale:
 
 
 QUICK = Scale("quick", 3, 2.0, 2.0, 1, True)
-FULL = Scale("full", 5, 2.0, 1.0, 3, False)
+FULL = Scale("full", 5, 2.0, 1.0, 5, False)
 ROW = Scale("row", 5, 2.0, 2.0, 1, False)
 
 

@@ -152,6 +152,7 @@ def test_ab_speaks_only_outside_the_noise():
     assert same["verdict"] == "no difference outside the noise"
     drowned = ab.judge([1.03] * 7, [1.2, 0.8, 1.1, 0.9, 1.15, 0.85, 1.1])
     assert drowned["verdict"] == "no difference outside the noise"
+    assert ab.judge([2.0] * 5, [1.0] * 5)["verdict"].startswith("too few turns")
     # All of seven values are needed for 95 %, the second and the ninth of ten will do.
     assert ab.interval([1, 2, 3, 4, 5, 6, 7]) == (1, 7)
     assert ab.interval(list(range(1, 11))) == (2, 9)
