@@ -49,7 +49,7 @@ std::unique_ptr<Pipe> PipePool::try_acquire() {
   if (!free_.empty()) {
     pipe = std::move(free_.back());
     free_.pop_back();
-  } else {
+  } else if (!declined_) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_NONBLOCK | O_CLOEXEC) == 0) {
       pipe = std::make_unique<Pipe>(ends[0], ends[1]);
@@ -58,6 +58,7 @@ std::unique_ptr<Pipe> PipePool::try_acquire() {
         pipe.reset();
       }
     }
+    declined_ = pipe == nullptr;
   }
   if (pipe == nullptr) {
     buffers_.unreserve(Pipe::kCapacity);
@@ -69,6 +70,7 @@ std::unique_ptr<Pipe> PipePool::try_acquire() {
 
 void PipePool::release(std::unique_ptr<Pipe> pipe) {
   --lent_;
+  declined_ = false;
   buffers_.unreserve(Pipe::kCapacity);
   if (pipe->held() == 0 && free_.size() < kCache) free_.push_back(std::move(pipe));
 }

@@ -53,7 +53,10 @@ class PipePool {
   [[nodiscard]] std::unique_ptr<Pipe> try_acquire();
   // Takes it back; one that still holds bytes is closed.
   void release(std::unique_ptr<Pipe> pipe);
-  void trim() { free_.clear(); }
+  void trim() {
+    free_.clear();
+    declined_ = false;
+  }
   [[nodiscard]] size_t lent() const { return lent_; }
   [[nodiscard]] size_t cached() const { return free_.size(); }
 
@@ -61,6 +64,7 @@ class PipePool {
   BufferPool& buffers_;
   std::vector<std::unique_ptr<Pipe>> free_;
   size_t lent_ = 0;
+  bool declined_ = false;  // by the kernel: not asked again until something has come back
 };
 
 }  // namespace culvert::rt

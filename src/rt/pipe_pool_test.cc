@@ -85,6 +85,11 @@ TEST_F(RtPipePool, WithoutDescriptorsThereAreNone) {
   if (!exhausted) GTEST_SKIP() << "more descriptors than this test takes";
   EXPECT_EQ(pipe, nullptr);
   EXPECT_EQ(worker_.buffers().in_use(), 0u);
+  EXPECT_EQ(pool_.try_acquire(), nullptr) << "the kernel is not asked each time";
+  pool_.trim();
+  pipe = pool_.try_acquire();
+  ASSERT_NE(pipe, nullptr);
+  pool_.release(std::move(pipe));
 }
 
 }  // namespace
