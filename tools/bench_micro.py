@@ -6,6 +6,8 @@ bench/micro/targets.json and writes, below bench/results,
     micro.json           the times in Google Benchmark's own form
     micro-summary.json   the table
 
+(with --filter, micro-some.json and micro-some-summary.json)
+
     tools/bench_micro.py [--filter REGEX] [--repetitions N] [--no-instructions]
 
 A row is met when three in five repetitions meet its limit; a limit that is another row's time is
@@ -25,8 +27,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BINARY = os.path.join(ROOT, "build", "bench", "micro_bench")
-RESULTS = os.path.join(ROOT, "bench", "results", "micro.json")
-SUMMARY = os.path.join(ROOT, "bench", "results", "micro-summary.json")
+RESULTS = os.path.join(ROOT, "bench", "results")
 TARGETS = os.path.join(ROOT, "bench", "micro", "targets.json")
 NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 # Always run: how quiet the machine is.
@@ -71,18 +72,18 @@ def filter_of(wanted, targets):
 # ---------------------------------------------------------------- running
 
 
-def measure_times(options, wanted):
+def measure_times(options, wanted, path):
     """{name: {"times": [ns by repetition], "runs": [as Google Benchmark tells them]}}, or None."""
     print(f"Running micro_bench: {options.repetitions} repetitions on one CPU", flush=True)
     done = subprocess.run(
         [BINARY, f"--benchmark_filter={wanted}", f"--benchmark_repetitions={options.repetitions}",
          f"--benchmark_min_time={options.min_time}", "--benchmark_enable_random_interleaving=true",
-         f"--benchmark_out={RESULTS}", "--benchmark_out_format=json",
+         f"--benchmark_out={path}", "--benchmark_out_format=json",
          f"--benchmark_context=commit={commit()}", "--benchmark_context=preset=bench"],
         stdout=subprocess.DEVNULL, preexec_fn=one_cpu, check=False)
     if done.returncode != 0:
         return None
-    with open(RESULTS, encoding="utf-8") as file:
+    with open(path, encoding="utf-8") as file:
         runs = [r for r in json.load(file)["benchmarks"] if r["run_type"] == "iteration"]
     rows = collections.defaultdict(lambda: {"times": [], "runs": []})
     for run in sorted(runs, key=lambda r: r["repetition_index"]):
@@ -284,15 +285,18 @@ def main():
     parser.add_argument("--min-time", type=float, default=0.12, help="seconds a repetition lasts")
     parser.add_argument("--no-instructions", action="store_true", help="only the times")
     options = parser.parse_args()
-    os.makedirs(os.path.dirname(RESULTS), exist_ok=True)
+    os.makedirs(RESULTS, exist_ok=True)
+    kind = "micro" if options.filter == "." else "micro-some"
+    path = os.path.join(RESULTS, f"{kind}.json")
+    summary_path = os.path.join(RESULTS, f"{kind}-summary.json")
     with open(TARGETS, encoding="utf-8") as file:
         targets = json.load(file)
-    rows = measure_times(options, filter_of(options.filter, targets))
+    rows = measure_times(options, filter_of(options.filter, targets), path)
     if not rows:
         return 1
     instructions = {} if options.no_instructions else count_instructions(rows)
     summary = summarize(rows, instructions, targets, options.filter)
-    with open(SUMMARY, "w", encoding="utf-8") as file:
+    with open(summary_path, "w", encoding="utf-8") as file:
         # A row a line.
         lines = ",\n".join("  " + json.dumps(entry) for entry in summary)
         file.write(f'{{"commit": {json.dumps(commit())}, "rows": [\n{lines}\n]}}\n')
@@ -306,7 +310,7 @@ def main():
     judged = [e for e in summary if e["target_text"] and e["built"]]
     print(f"{sum(e['met'] is True for e in judged)} of {len(judged)} figures met, "
           f"{sum(not e['built'] for e in summary)} not built yet")
-    print(f"Written to {os.path.relpath(RESULTS, ROOT)} and {os.path.relpath(SUMMARY, ROOT)}")
+    print(f"Written to {os.path.relpath(path, ROOT)} and {os.path.relpath(summary_path, ROOT)}")
     return 0
 
 

@@ -23,6 +23,13 @@ def origin(result):
             f"{where['processor']}, {where['system']}, Linux {where['kernel']}.")
 
 
+def time_text(ns):
+    for unit, factor in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if ns >= factor:
+            return f"{ns / factor:.3g} {unit}"
+    return f"{ns:.3g} ns"
+
+
 def micro_table():
     path = os.path.join(report.RESULTS, "micro-summary.json")
     if not os.path.exists(path):
@@ -37,9 +44,11 @@ def micro_table():
                          f"{row['published']} |")
             continue
         met = {True: "yes", False: "**no**", None: ""}[row["met"]]
+        if row.get("beyond"):
+            met += f" ({row['beyond']})"
         per_op = "" if row.get("instructions") is None else f"{row['instructions']:,.0f}"
         allocs = "" if row.get("allocs") is None else f"{row['allocs']:g}"
-        lines.append(f"| {row['name']} | {report.number(row['median_ns'])} ns | {allocs} | "
+        lines.append(f"| {row['name']} | {time_text(row['median_ns'])} | {allocs} | "
                      f"{per_op} | {row['target_text']} | {met} | {row['published']} |")
     return "\n".join(lines)
 
