@@ -11,16 +11,22 @@ namespace culvert::api {
 
 class JsonWriter {
  public:
+  static constexpr size_t kMaxName = 40;
   explicit JsonWriter(std::string& out) : out_(out) {}
   JsonWriter& begin_object() { return open('{'); }
   JsonWriter& end_object() { return close('}'); }
   JsonWriter& begin_array() { return open('['); }
   JsonWriter& end_array() { return close(']'); }
+  // `name` is a literal that needs no escape, of at most kMaxName bytes.
   JsonWriter& key(std::string_view name);
   JsonWriter& string(std::string_view text);
   JsonWriter& number(uint64_t v);
   JsonWriter& boolean(bool v);
   JsonWriter& null();
+  // A string known to need no escape: digits, an address, an identity.
+  JsonWriter& plain(std::string_view text);
+  // Members of an object, or elements of an array, that are JSON already: the constant ones.
+  JsonWriter& raw(std::string_view json);
 
   JsonWriter& field(std::string_view name, std::string_view text) { return key(name).string(text); }
   JsonWriter& field(std::string_view name, const char* text) { return key(name).string(text); }

@@ -23,7 +23,9 @@ std::string memory_json(uint64_t in_use);
 // Resident memory of this process in bytes.
 uint64_t resident_memory();
 
-// "2026-01-02T03:04:05.000000006Z"
+// "2026-01-02T03:04:05.000000006Z": a WallTime's years, 1677 to 2262, have four digits.
+inline constexpr size_t kRfc3339Size = 30;
+void write_rfc3339(WallTime t, char (&out)[kRfc3339Size]);
 std::string rfc3339(WallTime t);
 
 }  // namespace culvert::api

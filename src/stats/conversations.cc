@@ -4,8 +4,6 @@
 #include <cstring>
 #include <new>
 
-#include "base/format.h"
-
 namespace culvert::stats {
 
 struct Conversations::Conversation : flow::FlowTracker, ListNode {
@@ -28,11 +26,28 @@ uint32_t last(size_t count) {
 
 }  // namespace
 
-std::string FlowId::to_string() const {
+void FlowId::write(char (&out)[kTextSize]) const {
   const uint64_t h = (high & ~uint64_t{0xf000}) | 0x4000;
   const uint64_t l = (low & ~(uint64_t{3} << 62)) | uint64_t{1} << 63;
-  return format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", h >> 32, h >> 16 & 0xffff, h & 0xffff,
-                l >> 48, l & 0xffffffffffff);
+  char* at = out;
+  const auto hex = [&at](uint64_t v, int from_bit, int to_bit) {
+    for (int bit = from_bit; bit >= to_bit; bit -= 4) *at++ = "0123456789abcdef"[v >> bit & 15];
+  };
+  hex(h, 60, 32);
+  *at++ = '-';
+  hex(h, 28, 16);
+  *at++ = '-';
+  hex(h, 12, 0);
+  *at++ = '-';
+  hex(l, 60, 48);
+  *at++ = '-';
+  hex(l, 44, 0);
+}
+
+std::string FlowId::to_string() const {
+  char text[kTextSize];
+  write(text);
+  return std::string(text, kTextSize);
 }
 
 Conversations::Conversations(rt::Worker& worker, size_t inbounds, size_t users, size_t outbounds)

@@ -23,7 +23,9 @@ namespace culvert::stats {
 struct FlowId {
   uint64_t high = 0;
   uint64_t low = 0;
-  // 36 characters, version 4 form.
+  static constexpr size_t kTextSize = 36;
+  // Version 4 form.
+  void write(char (&out)[kTextSize]) const;
   [[nodiscard]] std::string to_string() const;
   friend bool operator==(const FlowId&, const FlowId&) = default;
 };

@@ -90,5 +90,13 @@ TEST_F(ConversationsTest, FindsById) {
   EXPECT_NE(std::string("89ab").find(text[19]), std::string::npos);
 }
 
+// RFC 9562 section 4: the first half's and the second half's digits in order, and where the version
+// and the variant go.
+TEST(FlowId, IsWrittenAsAUuid) {
+  EXPECT_EQ((FlowId{0x0123456789abcdef, 0xfedcba9876543210}).to_string(),
+            "01234567-89ab-4def-bedc-ba9876543210");
+  EXPECT_EQ((FlowId{0, 0}).to_string(), "00000000-0000-4000-8000-000000000000");
+}
+
 }  // namespace
 }  // namespace culvert::stats
