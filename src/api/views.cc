@@ -10,8 +10,6 @@
 #include <cstdio>
 #include <iterator>
 
-#include "api/json_writer.h"
-
 namespace culvert::api {
 namespace {
 
@@ -47,6 +45,8 @@ char* write_digits(char* out, uint32_t v, int digits) {
   for (int i = digits; i-- > 0; v /= 10) out[i] = static_cast<char>('0' + v % 10);
   return out + digits;
 }
+
+}  // namespace
 
 void append_connection(JsonWriter& w, const engine::Engine& engine,
                        const stats::FlowSnapshot& snapshot, const stats::FlowSnapshot::Item& item) {
@@ -94,23 +94,6 @@ void append_connection(JsonWriter& w, const engine::Engine& engine,
   w.raw(R"("providerChains":[""])");
   w.field("rule", item.rule_type);
   w.field("rulePayload", snapshot.rule_payload(item));
-  w.end_object();
-}
-
-}  // namespace
-
-void append_connections(std::string& out, const engine::Engine& engine,
-                        const std::vector<stats::FlowSnapshot>& snapshots) {
-  JsonWriter w(out);
-  w.begin_object();
-  w.field("downloadTotal", engine.downloaded());
-  w.field("uploadTotal", engine.uploaded());
-  w.key("connections").begin_array();
-  for (const stats::FlowSnapshot& s : snapshots) {
-    for (const auto& item : s.items) append_connection(w, engine, s, item);
-  }
-  w.end_array();
-  w.field("memory", resident_memory());
   w.end_object();
 }
 

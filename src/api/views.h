@@ -3,16 +3,16 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
+#include "api/json_writer.h"
 #include "engine/engine.h"
 #include "stats/conversations.h"
 
 namespace culvert::api {
 
-// {"downloadTotal","uploadTotal","connections":[...],"memory"}
-void append_connections(std::string& out, const engine::Engine& engine,
-                        const std::vector<stats::FlowSnapshot>& snapshots);
+// One element of "connections".
+void append_connection(JsonWriter& w, const engine::Engine& engine,
+                       const stats::FlowSnapshot& snapshot, const stats::FlowSnapshot::Item& item);
 
 // {"up","down","upTotal","downTotal"}; rates in bytes per second.
 std::string traffic_json(uint64_t up, uint64_t down, uint64_t up_total, uint64_t down_total);
