@@ -4,26 +4,23 @@
 #include <emmintrin.h>
 #endif
 
-#include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cstring>
 
-#include "base/result.h"
 #include "base/utf8.h"
 
 namespace culvert::api {
 namespace {
 
 // What JSON's strings hold as it is, of ASCII.
-constexpr bool is_plain(unsigned char c) {
+constexpr bool is_plain_byte(unsigned char c) {
   return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
 constexpr auto kPlain = [] {
   std::array<bool, 256> out{};
-  for (size_t c = 0; c < out.size(); ++c) out[c] = is_plain(static_cast<unsigned char>(c));
+  for (size_t c = 0; c < out.size(); ++c) out[c] = is_plain_byte(static_cast<unsigned char>(c));
   return out;
 }();
 
@@ -77,20 +74,8 @@ void JsonWriter::separate() {
   comma_ = true;
 }
 
-// Names, short strings and numbers are put together here first: one append to the document costs
-// more than the few bytes.
-JsonWriter& JsonWriter::key(std::string_view name) {
-  CULVERT_CHECK(name.size() <= kMaxName);
-  char text[kMaxName + 4];
-  char* at = text;
-  if (comma_) *at++ = ',';
-  *at++ = '"';
-  at = std::copy_n(name.data(), name.size(), at);
-  *at++ = '"';
-  *at++ = ':';
-  out_.append(text, at);
-  comma_ = false;
-  return *this;
+bool JsonWriter::is_plain(std::string_view text) {
+  return plain_until(text, 0) == text.size();
 }
 
 JsonWriter& JsonWriter::string(std::string_view text) {
@@ -106,7 +91,7 @@ JsonWriter& JsonWriter::string(std::string_view text) {
         continue;
       }
     }
-    out_.append(text.substr(begin, i - begin));
+    append(text.data() + begin, text.data() + i);
     begin = ++i;
     if (c >= 0x80) {
       out_ += "\xef\xbf\xbd";
@@ -142,10 +127,8 @@ JsonWriter& JsonWriter::raw(std::string_view json) {
 
 JsonWriter& JsonWriter::number(uint64_t v) {
   separate();
-  char digits[20];
-  const auto [end, ec] = std::to_chars(digits, digits + sizeof digits, v);
-  (void)ec;  // 20 digits hold every 64-bit number
-  out_.append(digits, end);
+  char digits[kDigits];
+  append(digits, std::to_chars(digits, digits + kDigits, v).ptr);
   return *this;
 }
 

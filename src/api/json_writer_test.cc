@@ -37,6 +37,17 @@ TEST(JsonWriter, TakesWhatIsJsonAlready) {
   EXPECT_EQ(out, R"({"a":1,"b":null,"c":"::1","d":""})");
 }
 
+// Members that are put together on the stack, and those too long for it.
+TEST(JsonWriter, FieldsOfEveryLength) {
+  for (size_t size = 0; size < 200; ++size) {
+    const std::string text(size, 'x');
+    std::string out;
+    JsonWriter w(out);
+    w.begin_object().field("a", text).plain_field("b", text).field("c", text + '\n').end_object();
+    EXPECT_EQ(out, R"({"a":")" + text + R"(","b":")" + text + R"(","c":")" + text + R"(\n"})");
+  }
+}
+
 // Text is looked at in blocks: what is odd in it is found at every place of strings of every length
 // around a block's.
 TEST(JsonWriter, FindsWhatIsOddAnywhere) {

@@ -57,26 +57,22 @@ void append_connection(JsonWriter& w, const engine::Engine& engine,
       m.user == flow::kNoUser ? std::string_view() : g.users->user_name(m.user);
   const std::string_view host = snapshot.host(item);
   const SmallText destination = SmallText().address(m.address());
-  const auto plain = [&w](std::string_view name, const SmallText& text) {
-    w.key(name).plain(text.view());
-  };
   char id[stats::FlowId::kTextSize];
   item.id.write(id);
   char start[kRfc3339Size];
   write_rfc3339(engine.to_wall(item.start), start);
 
-  w.begin_object();
-  w.key("id").plain({id, sizeof id});
+  w.begin_object().plain_field("id", {id, sizeof id});
   w.key("metadata").begin_object();
-  w.key("network").plain(flow::name(m.network));
-  w.key("type").plain(flow::name(m.inbound_type));
-  plain("sourceIP", SmallText().address(m.source.ip.unmapped()));
-  plain("destinationIP", destination);
+  w.plain_field("network", flow::name(m.network));
+  w.plain_field("type", flow::name(m.inbound_type));
+  w.plain_field("sourceIP", SmallText().address(m.source.ip.unmapped()).view());
+  w.plain_field("destinationIP", destination.view());
   w.raw(R"("sourceGeoIP":null,"destinationGeoIP":null,"sourceIPASN":"","destinationIPASN":"")");
-  plain("sourcePort", SmallText().number(m.source.port));
-  plain("destinationPort", SmallText().number(m.destination.port));
-  plain("inboundIP", SmallText().address(listener.at.ip));
-  plain("inboundPort", SmallText().number(m.inbound_port));
+  w.plain_field("sourcePort", SmallText().number(m.source.port).view());
+  w.plain_field("destinationPort", SmallText().number(m.destination.port).view());
+  w.plain_field("inboundIP", SmallText().address(listener.at.ip).view());
+  w.plain_field("inboundPort", SmallText().number(m.inbound_port).view());
   w.field("inboundName", listener.name);
   w.field("inboundUser", user);
   w.raw(R"("rematchName":"")");
@@ -89,7 +85,7 @@ void append_connection(JsonWriter& w, const engine::Engine& engine,
   w.end_object();
   w.field("upload", item.upload);
   w.field("download", item.download);
-  w.key("start").plain({start, sizeof start});
+  w.plain_field("start", {start, sizeof start});
   w.key("chains").begin_array().string(item.outbound->name()).end_array();
   w.raw(R"("providerChains":[""])");
   w.field("rule", item.rule_type);
