@@ -4,10 +4,12 @@
 #include <charconv>
 
 #include "api/access.h"
+#include "api/connections_text.h"
 #include "api/json_writer.h"
 #include "api/log_feed.h"
 #include "api/push.h"
 #include "api/views.h"
+#include "base/format.h"
 #include "base/log.h"
 #include "rt/await.h"
 #include "transport/http1/head_reader.h"
@@ -151,22 +153,60 @@ class Controller::Session {
       co_await stream(push, target, cors);
       co_return false;
     }
+    if (target.path == "/connections") co_return co_await answer_connections(cors, keep);
     std::string json;
     if (target.path == "/") {
       json = R"({"hello":"mihomo"})";
-    } else if (target.path == "/version") {
+    } else {
       JsonWriter(json)
           .begin_object()
           .key("meta")
           .boolean(true)
           .field("version", CULVERT_VERSION)
           .end_object();
-    } else {
-      const Status collected = co_await connections(json, now() + kWriteTime);
-      if (!collected.ok()) co_return false;
     }
     const Status sent = co_await answer(200, cors, json, keep);
     co_return keep&& sent.ok();
+  }
+
+  // Few flows are answered like anything else; more than a piece of text are sent as they come, in
+  // chunks, or to a client of HTTP/1.0 up to the end of the connection.
+  Task<bool> answer_connections(std::string_view cors, bool keep) {
+    const TimePoint deadline = now() + kWriteTime;
+    ConnectionsText text(engine_);
+    Status status = co_await text.next(deadline);
+    if (!status.ok()) co_return false;
+    if (text.complete()) {
+      const Status sent = co_await answer(200, cors, text.piece(), keep);
+      co_return sent.ok() && keep;
+    }
+    const bool chunked = !http10_;
+    keep = keep && chunked;
+    std::string head = "HTTP/1.1 200 OK\r\n";
+    head += cors;
+    head += "Content-Type: application/json\r\n";
+    if (chunked) head += "Transfer-Encoding: chunked\r\n";
+    if (!keep) head += "Connection: close\r\n";
+    head += "\r\n";
+    for (;;) {
+      std::string_view tail;
+      if (chunked) {
+        head += format("{:x}\r\n", text.piece().size());
+        tail = text.complete() ? "\r\n0\r\n\r\n" : "\r\n";
+      }
+      status = co_await write_around(*stream_, head, text.piece(), tail, deadline);
+      if (!status.ok() || text.complete()) break;
+      head.clear();
+      status = co_await text.next(deadline);
+      if (!status.ok()) break;
+    }
+    // An end in order would tell a client that counts no chunks that it has everything.
+    if (!status.ok()) {
+      stream_->abort();
+    } else if (!keep) {
+      co_await transport::linger_and_close(*stream_);
+    }
+    co_return status.ok() && keep;
   }
 
   // RFC 6455 sections 4.2.2 and 4.4; Upgrade goes with a 426 (RFC 9110 section 15.5.22).
@@ -240,10 +280,7 @@ class Controller::Session {
 
   Task<void> push_connections(Push& push, Duration interval) {
     for (TimePoint next = now() + interval;; next = now() + interval) {
-      std::string json;
-      const Status collected = co_await connections(json, now() + kWriteTime);
-      if (!collected.ok()) co_return;
-      const Status sent = co_await push.send(json);
+      const Status sent = co_await send_connections(push, engine_, now() + kWriteTime);
       if (!sent.ok()) co_return;
       const Status waited = co_await push.wait(next, nullptr);
       if (!waited.ok()) co_return;
@@ -280,26 +317,6 @@ class Controller::Session {
           .end_object();
     }
     return out;
-  }
-
-  // The snapshot is made by the workers; this waits for it.
-  Task<Status> connections(std::string& json, TimePoint deadline) {
-    struct Pending {
-      rt::Signal done;
-      std::string json;
-      bool abandoned = false;
-    };
-    auto pending = std::make_shared<Pending>();
-    engine_.collect_flows(
-        [pending, &engine = engine_](const std::vector<stats::FlowSnapshot>& flows) {
-          if (pending->abandoned) return;
-          append_connections(pending->json, engine, flows);
-          pending->done.raise();
-        });
-    const Status waited = co_await pending->done.wait(deadline);
-    pending->abandoned = true;
-    json.swap(pending->json);
-    co_return waited;
   }
 
   Controller& controller_;

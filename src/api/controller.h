@@ -14,7 +14,8 @@
 //
 // Bounds: kMaxClients connections; the first request head within Options::head_time of accept;
 // bodies are not read but up to kMaxBody, which no route here uses; a client that does not take
-// what it asked for within kWriteTime is closed.
+// what it asked for within kWriteTime is closed. A snapshot is sent as it is made, and what there
+// is of it at once is bounded by ConnectionsText: a client that stalls holds no more.
 #pragma once
 
 #include <memory>

@@ -2,7 +2,9 @@
 
 #include "api/controller.h"
 #include "base/format.h"
+#include "rt/await.h"
 #include "rt/worker.h"
+#include "transport/http1/linger.h"
 
 namespace culvert::api {
 
@@ -28,26 +30,61 @@ Task<Status> Push::begin(std::string_view fields) {
   co_return co_await rt::write_all(stream_, as_bytes(head), write_limit());
 }
 
-Task<Status> Push::send_frame(wire::WsOpcode opcode, std::string_view payload) {
+Task<Status> write_around(flow::Stream& stream, std::string_view head, std::string_view body,
+                          std::string_view tail, TimePoint deadline) {
+  std::array<iovec, 3> parts;
+  size_t count = 0;
+  for (const std::string_view part : {head, body, tail}) {
+    if (!part.empty()) parts[count++] = {const_cast<char*>(part.data()), part.size()};
+  }
+  for (size_t at = 0; at < count;) {
+    const Result<size_t> n = stream.write(std::span<const iovec>(parts).subspan(at, count - at));
+    if (n.ok()) {
+      size_t taken = *n;
+      while (at < count && taken >= parts[at].iov_len) taken -= parts[at++].iov_len;
+      if (at == count) break;
+      parts[at].iov_base = static_cast<char*>(parts[at].iov_base) + taken;
+      parts[at].iov_len -= taken;
+      continue;
+    }
+    if (n.code() != Errc::kWouldBlock) co_return n.error();
+    const Status ready = co_await rt::writable(stream, deadline);
+    if (!ready.ok()) co_return ready.error();
+  }
+  co_return Status();
+}
+
+Task<Status> Push::send_frame(wire::WsOpcode opcode, bool fin, std::string_view payload,
+                              TimePoint deadline) {
   std::array<uint8_t, wire::kMaxWsHeader> raw;
   wire::WsHeader header;
+  header.fin = fin;
   header.opcode = opcode;
   header.length = payload.size();
   const size_t n = wire::serialize_ws_header(header, raw);
-  std::string frame(as_text(Bytes(raw).first(n)));
-  frame += payload;
-  co_return co_await rt::write_all(stream_, as_bytes(frame), write_limit());
+  const Status sent =
+      co_await write_around(stream_, as_text(Bytes(raw).first(n)), payload, "", deadline);
+  broken_ = broken_ || !sent.ok();
+  co_return sent;
 }
 
 Task<Status> Push::send(std::string_view json) {
-  if (websocket()) co_return co_await send_frame(wire::WsOpcode::kText, json);
-  std::string out;
-  out.reserve(json.size() + 32);
-  if (chunked_) out += format("{:x}\r\n", json.size() + 1);
-  out += json;
-  out += '\n';
-  if (chunked_) out += "\r\n";
-  co_return co_await rt::write_all(stream_, as_bytes(out), write_limit());
+  co_return co_await send_part(json, true, true, write_limit());
+}
+
+Task<Status> Push::send_part(std::string_view json, bool first, bool last, TimePoint deadline) {
+  if (over_) co_return Errc::kEndOfStream;
+  if (websocket()) {
+    const auto opcode = first ? wire::WsOpcode::kText : wire::WsOpcode::kContinuation;
+    co_return co_await send_frame(opcode, last, json, deadline);
+  }
+  std::string head;
+  if (chunked_) head = format("{:x}\r\n", json.size() + (last ? 1 : 0));
+  std::string_view tail = last ? "\n\r\n" : "\r\n";
+  if (!chunked_) tail = tail.substr(0, last ? 1 : 0);
+  const Status sent = co_await write_around(stream_, head, json, tail, deadline);
+  broken_ = broken_ || !sent.ok();
+  co_return sent;
 }
 
 Task<Status> Push::wait(TimePoint when, rt::Signal* wake) {
@@ -57,7 +94,8 @@ Task<Status> Push::wait(TimePoint when, rt::Signal* wake) {
   while (!over_) {
     if (pong_due_) {
       pong_due_ = false;
-      status = co_await send_frame(wire::WsOpcode::kPong, pong_);
+      const std::string pong = std::move(pong_);  // the next ping may come meanwhile
+      status = co_await send_frame(wire::WsOpcode::kPong, true, pong, write_limit());
       if (!status.ok()) break;
     }
     const Status waited = co_await waiting_->wait(when);
@@ -76,11 +114,17 @@ Task<Status> Push::wait(TimePoint when, rt::Signal* wake) {
 }
 
 Task<void> Push::end() {
+  if (broken_) {
+    // Part of a frame may have been sent: what came behind it would be read as its rest.
+    stream_.abort();
+    co_return;
+  }
   if (websocket()) {
     uint8_t code[2];
     store_be16(code, close_code_);
-    const Status sent = co_await send_frame(wire::WsOpcode::kClose, as_text(Bytes(code)));
-    (void)sent;  // over either way
+    const Status sent =
+        co_await send_frame(wire::WsOpcode::kClose, true, as_text(Bytes(code)), write_limit());
+    if (sent.ok()) co_await transport::linger_and_close(stream_);
   }
   stream_.close();
 }

@@ -1,16 +1,52 @@
 #include "api/views.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <charconv>
+#include <chrono>
 #include <cstdio>
-#include <ctime>
-
-#include "api/json_writer.h"
-#include "base/format.h"
+#include <iterator>
 
 namespace culvert::api {
 namespace {
+
+// A string for each number and address costs more than the rest of a connection: they are written
+// into a buffer of the stack.
+class SmallText {
+ public:
+  SmallText& number(uint32_t v) {
+    char* at = std::to_chars(text_ + size_, std::end(text_), v).ptr;
+    size_ = static_cast<size_t>(at - text_);
+    return *this;
+  }
+  SmallText& address(const IpAddress& ip) {
+    if (ip.is_v4()) {
+      for (size_t i = 0; i < 4; ++i) {
+        if (i != 0) text_[size_++] = '.';
+        number(ip.bytes[i]);
+      }
+    } else {
+      size_ += ip.to_string().copy(text_ + size_, sizeof text_ - size_);
+    }
+    return *this;
+  }
+  [[nodiscard]] std::string_view view() const { return {text_, size_}; }
+
+ private:
+  char text_[INET6_ADDRSTRLEN];
+  size_t size_ = 0;
+};
+
+// `digits` digits of `v`, with leading zeros.
+char* write_digits(char* out, uint32_t v, int digits) {
+  for (int i = digits; i-- > 0; v /= 10) out[i] = static_cast<char>('0' + v % 10);
+  return out + digits;
+}
+
+}  // namespace
 
 void append_connection(JsonWriter& w, const engine::Engine& engine,
                        const stats::FlowSnapshot& snapshot, const stats::FlowSnapshot::Item& item) {
@@ -20,60 +56,40 @@ void append_connection(JsonWriter& w, const engine::Engine& engine,
   const std::string_view user =
       m.user == flow::kNoUser ? std::string_view() : g.users->user_name(m.user);
   const std::string_view host = snapshot.host(item);
-  const IpAddress& address = m.address();
-  w.begin_object();
-  w.field("id", item.id.to_string());
+  const SmallText destination = SmallText().address(m.address());
+  char id[stats::FlowId::kTextSize];
+  item.id.write(id);
+  char start[kRfc3339Size];
+  write_rfc3339(engine.to_wall(item.start), start);
+
+  w.begin_object().plain_field("id", {id, sizeof id});
   w.key("metadata").begin_object();
-  w.field("network", flow::name(m.network));
-  w.field("type", flow::name(m.inbound_type));
-  w.field("sourceIP", m.source.ip.unmapped().to_string());
-  w.field("destinationIP", address.to_string());
-  w.key("sourceGeoIP").null();
-  w.key("destinationGeoIP").null();
-  w.field("sourceIPASN", "");
-  w.field("destinationIPASN", "");
-  w.field("sourcePort", format("{}", m.source.port));
-  w.field("destinationPort", format("{}", m.destination.port));
-  w.field("inboundIP", listener.at.ip.to_string());
-  w.field("inboundPort", format("{}", m.inbound_port));
+  w.plain_field("network", flow::name(m.network));
+  w.plain_field("type", flow::name(m.inbound_type));
+  w.plain_field("sourceIP", SmallText().address(m.source.ip.unmapped()).view());
+  w.plain_field("destinationIP", destination.view());
+  w.raw(R"("sourceGeoIP":null,"destinationGeoIP":null,"sourceIPASN":"","destinationIPASN":"")");
+  w.plain_field("sourcePort", SmallText().number(m.source.port).view());
+  w.plain_field("destinationPort", SmallText().number(m.destination.port).view());
+  w.plain_field("inboundIP", SmallText().address(listener.at.ip).view());
+  w.plain_field("inboundPort", SmallText().number(m.inbound_port).view());
   w.field("inboundName", listener.name);
   w.field("inboundUser", user);
-  w.field("rematchName", "");
+  w.raw(R"("rematchName":"")");
   w.field("host", host);
-  w.field("dnsMode", "normal");
-  w.field("uid", uint64_t{0});
-  w.field("process", "");
-  w.field("processPath", "");
-  w.field("specialProxy", "");
-  w.field("specialRules", "");
-  w.field("remoteDestination", address.valid() ? address.to_string() : std::string(host));
+  w.raw(R"("dnsMode":"normal","uid":0,"process":"","processPath":"")");
+  w.raw(R"("specialProxy":"","specialRules":"")");
+  w.field("remoteDestination", m.address().valid() ? destination.view() : host);
   w.field("dscp", uint64_t{m.dscp});
-  w.field("sniffHost", "");
+  w.raw(R"("sniffHost":"")");
   w.end_object();
   w.field("upload", item.upload);
   w.field("download", item.download);
-  w.field("start", rfc3339(engine.to_wall(item.start)));
+  w.plain_field("start", {start, sizeof start});
   w.key("chains").begin_array().string(item.outbound->name()).end_array();
-  w.key("providerChains").begin_array().string("").end_array();
+  w.raw(R"("providerChains":[""])");
   w.field("rule", item.rule_type);
   w.field("rulePayload", snapshot.rule_payload(item));
-  w.end_object();
-}
-
-}  // namespace
-
-void append_connections(std::string& out, const engine::Engine& engine,
-                        const std::vector<stats::FlowSnapshot>& snapshots) {
-  JsonWriter w(out);
-  w.begin_object();
-  w.field("downloadTotal", engine.downloaded());
-  w.field("uploadTotal", engine.uploaded());
-  w.key("connections").begin_array();
-  for (const stats::FlowSnapshot& s : snapshots) {
-    for (const auto& item : s.items) append_connection(w, engine, s, item);
-  }
-  w.end_array();
-  w.field("memory", resident_memory());
   w.end_object();
 }
 
@@ -109,14 +125,33 @@ uint64_t resident_memory() {
   return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+void write_rfc3339(WallTime t, char (&out)[kRfc3339Size]) {
+  const auto day = std::chrono::floor<std::chrono::days>(t);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss<Duration> time(t - day);
+  const auto two = [](char* at, int64_t v) {
+    return write_digits(at, static_cast<uint32_t>(v), 2);
+  };
+  char* at = write_digits(out, static_cast<uint32_t>(static_cast<int>(date.year())), 4);
+  *at++ = '-';
+  at = two(at, static_cast<unsigned>(date.month()));
+  *at++ = '-';
+  at = two(at, static_cast<unsigned>(date.day()));
+  *at++ = 'T';
+  at = two(at, time.hours().count());
+  *at++ = ':';
+  at = two(at, time.minutes().count());
+  *at++ = ':';
+  at = two(at, time.seconds().count());
+  *at++ = '.';
+  at = write_digits(at, static_cast<uint32_t>(time.subseconds().count()), 9);
+  *at = 'Z';
+}
+
 std::string rfc3339(WallTime t) {
-  const auto since = t.time_since_epoch();
-  const time_t seconds = std::chrono::duration_cast<std::chrono::seconds>(since).count();
-  const auto nanos = static_cast<long>((since - std::chrono::seconds(seconds)).count());
-  tm parts{};
-  gmtime_r(&seconds, &parts);
-  return format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:09}Z", parts.tm_year + 1900,
-                parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, nanos);
+  char text[kRfc3339Size];
+  write_rfc3339(t, text);
+  return std::string(text, kRfc3339Size);
 }
 
 }  // namespace culvert::api

@@ -107,52 +107,6 @@ void Engine::on_all(std::function<void(WorkerCore&)> f, std::function<void()> do
   }
 }
 
-// ---------------------------------------------------------------- listing
-
-struct Engine::Collection {
-  std::vector<stats::FlowSnapshot> snapshots;
-  std::atomic<size_t> left;
-  std::vector<FlowsDone> askers;
-  Engine* engine;
-};
-
-void Engine::collect_on(WorkerCore& core, std::shared_ptr<Collection> collection, size_t index) {
-  if (!core.conversations().collect(collection->snapshots[index])) {
-    // The next slice in a later turn: nobody's traffic waits for a list.
-    core.worker().post([&core, collection = std::move(collection), index]() mutable {
-      collect_on(core, std::move(collection), index);
-    });
-    return;
-  }
-  if (collection->left.fetch_sub(1) != 1) return;
-  rt::Worker& control = collection->engine->control_;
-  control.post([collection = std::move(collection)] {
-    Engine& engine = *collection->engine;
-    engine.collecting_ = false;
-    for (const auto& asker : collection->askers) asker(collection->snapshots);
-    if (!engine.waiting_.empty()) engine.start_collection();
-  });
-}
-
-void Engine::collect_flows(FlowsDone done) {
-  // One collection at a time; who asks meanwhile shares the next.
-  waiting_.push_back(std::move(done));
-  if (!collecting_) start_collection();
-}
-
-void Engine::start_collection() {
-  collecting_ = true;
-  auto collection = std::make_shared<Collection>();
-  collection->snapshots.resize(cores_.size());
-  collection->left = cores_.size();
-  collection->engine = this;
-  collection->askers.swap(waiting_);
-  for (size_t i = 0; i < cores_.size(); ++i) {
-    cores_[i]->worker().post(
-        [core = cores_[i].get(), collection, i] { collect_on(*core, collection, i); });
-  }
-}
-
 uint64_t Engine::uploaded() const {
   uint64_t sum = 0;
   for (const auto& core : cores_) sum += core->conversations().uploaded();

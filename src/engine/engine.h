@@ -12,7 +12,6 @@
 #include "engine/generation.h"
 #include "engine/worker_core.h"
 #include "rt/worker.h"
-#include "stats/conversations.h"
 
 namespace culvert::engine {
 
@@ -37,16 +36,14 @@ class Engine {
   // all.
   void stop();
 
-  // Copies of all live flows, one list a worker, handed to `done` on the control worker. Many who
-  // ask at once share one collection.
-  using FlowsDone = std::function<void(const std::vector<stats::FlowSnapshot>&)>;
-  void collect_flows(FlowsDone done);
   // Any thread.
   [[nodiscard]] uint64_t uploaded() const;
   [[nodiscard]] uint64_t downloaded() const;
 
   [[nodiscard]] const Generation& generation() const { return *generation_; }
   [[nodiscard]] size_t worker_count() const { return workers_.size(); }
+  // How many serve: none before start() and after stop().
+  [[nodiscard]] size_t core_count() const { return cores_.size(); }
   [[nodiscard]] WorkerCore& core(size_t i) { return *cores_[i]; }
   [[nodiscard]] rt::Worker& control() { return control_; }
   // Where each listener really listens, in the generation's order.
@@ -56,11 +53,8 @@ class Engine {
   [[nodiscard]] WallTime to_wall(TimePoint t) const { return started_wall_ + (t - started_); }
 
  private:
-  struct Collection;
   // Runs `f(core)` on every worker and `done()` on the control worker when all have.
   void on_all(std::function<void(WorkerCore&)> f, std::function<void()> done);
-  void start_collection();
-  static void collect_on(WorkerCore& core, std::shared_ptr<Collection> collection, size_t index);
 
   rt::Worker& control_;
   std::vector<std::unique_ptr<rt::Worker>> workers_;
@@ -69,8 +63,6 @@ class Engine {
   std::unique_ptr<Generation> generation_;
   std::vector<std::unique_ptr<WorkerCore>> cores_;
   std::vector<std::thread> threads_;
-  std::vector<FlowsDone> waiting_;
-  bool collecting_ = false;
   TimePoint started_{};
   WallTime started_wall_{};
 };

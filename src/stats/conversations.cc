@@ -4,19 +4,23 @@
 #include <cstring>
 #include <new>
 
-#include "base/format.h"
-
 namespace culvert::stats {
 
-struct Conversations::Conversation : flow::FlowTracker, ListNode {
+struct Conversations::Conversation : flow::FlowTracker, FlowListEntry {
   Conversation(Conversations& o, const flow::FlowMeta& m, const FlowLabels& l, FlowId i,
                TimePoint t, uint32_t size)
-      : FlowTracker(m), owner(&o), id(i), start(t), labels(l), block_size(size) {}
+      : FlowTracker(m),
+        FlowListEntry(false),
+        block_size(size),
+        owner(&o),
+        id(i),
+        start(t),
+        labels(l) {}
+  uint32_t block_size;
   Conversations* owner;
   FlowId id;
   TimePoint start;
   FlowLabels labels;
-  uint32_t block_size;
 };
 
 namespace {
@@ -26,13 +30,37 @@ uint32_t last(size_t count) {
   return static_cast<uint32_t>(std::max<size_t>(count, 1) - 1);
 }
 
+void insert_before(ListNode& at, ListNode& node) {
+  node.prev = at.prev;
+  node.next = &at;
+  at.prev->next = &node;
+  at.prev = &node;
+}
+
 }  // namespace
 
-std::string FlowId::to_string() const {
+void FlowId::write(char (&out)[kTextSize]) const {
   const uint64_t h = (high & ~uint64_t{0xf000}) | 0x4000;
   const uint64_t l = (low & ~(uint64_t{3} << 62)) | uint64_t{1} << 63;
-  return format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", h >> 32, h >> 16 & 0xffff, h & 0xffff,
-                l >> 48, l & 0xffffffffffff);
+  char* at = out;
+  const auto hex = [&at](uint64_t v, int from_bit, int to_bit) {
+    for (int bit = from_bit; bit >= to_bit; bit -= 4) *at++ = "0123456789abcdef"[v >> bit & 15];
+  };
+  hex(h, 60, 32);
+  *at++ = '-';
+  hex(h, 28, 16);
+  *at++ = '-';
+  hex(h, 12, 0);
+  *at++ = '-';
+  hex(l, 60, 48);
+  *at++ = '-';
+  hex(l, 44, 0);
+}
+
+std::string FlowId::to_string() const {
+  char text[kTextSize];
+  write(text);
+  return std::string(text, kTextSize);
 }
 
 Conversations::Conversations(rt::Worker& worker, size_t inbounds, size_t users, size_t outbounds)
@@ -45,7 +73,7 @@ Conversations::Conversations(rt::Worker& worker, size_t inbounds, size_t users, 
       table_(last_inbound_ + size_t{1}, last_user_ + size_t{1}, last_outbound_ + size_t{1}) {}
 
 Conversations::~Conversations() {
-  CULVERT_CHECK(list_.empty());
+  CULVERT_CHECK(count_ == 0);  // readers may be in the midst of it
 }
 
 flow::TrackerPtr Conversations::begin(const flow::FlowMeta& meta, const FlowLabels& labels) {
@@ -73,7 +101,6 @@ flow::TrackerPtr Conversations::begin(const flow::FlowMeta& meta, const FlowLabe
 void Conversations::end(flow::FlowTracker& tracker) {
   auto& c = static_cast<Conversation&>(tracker);
   Conversations& owner = *c.owner;
-  if (owner.cursor_ == &c) owner.cursor_ = owner.list_.after(&c);
   --owner.count_;
   owner.table_.give_back(static_cast<TrafficTable::Cell*>(c.cell));
   const size_t size = c.block_size;
@@ -81,13 +108,25 @@ void Conversations::end(flow::FlowTracker& tracker) {
   owner.worker_.frames().free(&c, size);
 }
 
-bool Conversations::collect(FlowSnapshot& out) {
-  if (!collecting_) {
-    cursor_ = list_.front();
-    collecting_ = true;
+bool Conversations::collect(FlowCursor& cursor, FlowSnapshot& out) {
+  FlowListEntry* at;
+  if (cursor.begun_) {
+    at = list_.after(&cursor);
+    cursor.unlink();
+  } else {
+    cursor.begun_ = true;
+    cursor.limit_ = next_id_;
+    at = list_.front();
   }
-  for (size_t n = 0; n < kSlice && cursor_ != nullptr; ++n) {
-    const Conversation& c = *cursor_;
+  for (size_t n = 0; at != nullptr; at = list_.after(at)) {
+    if (at->is_place) continue;
+    const auto& c = *static_cast<const Conversation*>(at);
+    // The numbers begin anywhere and may pass zero.
+    if (static_cast<int64_t>(c.id.low - cursor.limit_) >= 0) break;
+    if (n++ == kSlice) {
+      insert_before(*at, cursor);
+      return false;
+    }
     FlowSnapshot::Item& item = out.items.emplace_back();
     item.meta = c.meta;
     item.meta.host = nullptr;
@@ -101,14 +140,15 @@ bool Conversations::collect(FlowSnapshot& out) {
     item.payload_length = static_cast<uint16_t>(c.labels.rule_payload.size());
     out.text.append(c.meta.host_name());
     out.text.append(c.labels.rule_payload);
-    cursor_ = list_.after(cursor_);
   }
-  if (cursor_ == nullptr) collecting_ = false;
-  return !collecting_;
+  cursor.begun_ = false;
+  return true;
 }
 
 flow::FlowTracker* Conversations::find(const FlowId& id) {
-  for (Conversation* c = list_.front(); c != nullptr; c = list_.after(c)) {
+  for (FlowListEntry* e = list_.front(); e != nullptr; e = list_.after(e)) {
+    if (e->is_place) continue;
+    auto* c = static_cast<Conversation*>(e);
     if (c->id == id) return c;
   }
   return nullptr;

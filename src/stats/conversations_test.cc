@@ -19,6 +19,11 @@ class ConversationsTest : public ::testing::Test {
     meta.outbound = 1;
     return conversations.begin(meta, {nullptr, "Domain", "payload"});
   }
+  static size_t distinct(const FlowSnapshot& s) {
+    std::set<std::string> ids;
+    for (const auto& item : s.items) ids.insert(item.id.to_string());
+    return ids.size();
+  }
   rt::sim::World world{1};
   rt::Worker& worker = world.add_worker();
   rt::Worker::Enter enter{worker};
@@ -51,43 +56,103 @@ TEST_F(ConversationsTest, TextIsCopied) {
   flow::TrackerPtr t = begin(host);
   host[0] = 'X';
   FlowSnapshot s;
-  EXPECT_TRUE(conversations.collect(s));
+  FlowCursor cursor;
+  EXPECT_TRUE(conversations.collect(cursor, s));
   ASSERT_EQ(s.items.size(), 1u);
   EXPECT_EQ(s.host(s.items[0]), "c.example");
   EXPECT_EQ(s.rule_payload(s.items[0]), "payload");
   EXPECT_EQ(s.items[0].rule_type, "Domain");
 }
 
-// The list is taken in slices while flows come and go, the one the next slice begins at included.
+// The list is taken in slices while flows end, those on either side of the next slice's beginning
+// included.
 TEST_F(ConversationsTest, CollectsInSlicesWhileFlowsEnd) {
   std::vector<flow::TrackerPtr> flows;
   for (size_t i = 0; i < 3 * Conversations::kSlice; ++i) flows.push_back(begin("h.example"));
   FlowSnapshot s;
-  EXPECT_FALSE(conversations.collect(s));
+  FlowCursor cursor;
+  EXPECT_FALSE(conversations.collect(cursor, s));
   EXPECT_EQ(s.items.size(), Conversations::kSlice);
-  for (size_t i = Conversations::kSlice; i < 2 * Conversations::kSlice; ++i) flows[i].reset();
-  EXPECT_TRUE(conversations.collect(s));
+  for (size_t i = Conversations::kSlice - 2; i < 2 * Conversations::kSlice; ++i) flows[i].reset();
+  EXPECT_TRUE(conversations.collect(cursor, s));
   EXPECT_EQ(s.items.size(), 2 * Conversations::kSlice);
-  std::set<std::string> ids;
-  for (const auto& item : s.items) ids.insert(item.id.to_string());
-  EXPECT_EQ(ids.size(), s.items.size());
-  // The next one begins anew.
-  FlowSnapshot again;
-  EXPECT_FALSE(conversations.collect(again));
+  EXPECT_EQ(distinct(s), s.items.size());
+  // The next one begins anew, with whatever cursor.
+  s.clear();
+  EXPECT_FALSE(conversations.collect(cursor, s));
   flows.clear();
-  EXPECT_TRUE(conversations.collect(again));
+  EXPECT_TRUE(conversations.collect(cursor, s));
+  EXPECT_EQ(s.items.size(), Conversations::kSlice);
+}
+
+// However fast flows begin, a reader is done with those that were there.
+TEST_F(ConversationsTest, ASlowReaderComesToAnEnd) {
+  std::vector<flow::TrackerPtr> flows;
+  FlowSnapshot s;
+  FlowCursor cursor;
+  for (size_t i = 0; i < 2 * Conversations::kSlice; ++i) flows.push_back(begin("h.example"));
+  EXPECT_FALSE(conversations.collect(cursor, s));
+  for (size_t i = 0; i < 2 * Conversations::kSlice; ++i) flows.push_back(begin("n.example"));
+  EXPECT_TRUE(conversations.collect(cursor, s));
+  EXPECT_EQ(s.items.size(), 2 * Conversations::kSlice);
+  for (const auto& item : s.items) EXPECT_EQ(s.host(item), "h.example");
+}
+
+TEST_F(ConversationsTest, ManyReadersAtOnce) {
+  std::vector<flow::TrackerPtr> flows;
+  for (size_t i = 0; i < 2 * Conversations::kSlice; ++i) flows.push_back(begin("h.example"));
+  constexpr size_t kReaders = 5;
+  FlowSnapshot s[kReaders];
+  FlowCursor cursors[kReaders];
+  for (size_t i = 0; i < kReaders; ++i) EXPECT_FALSE(conversations.collect(cursors[i], s[i]));
+  EXPECT_EQ(conversations.find(s[0].items.back().id), flows[Conversations::kSlice - 1].get());
+  cursors[1].release();
+  flows[Conversations::kSlice].reset();
+  for (size_t i = kReaders; i-- > 0;) EXPECT_EQ(conversations.collect(cursors[i], s[i]), i != 1);
+  cursors[1].release();
+  for (const FlowSnapshot& one : s) {
+    EXPECT_EQ(one.items.size(), 2 * Conversations::kSlice - (&one == &s[1] ? 0 : 1));
+    EXPECT_EQ(distinct(one), one.items.size() - (&one == &s[1] ? Conversations::kSlice : 0));
+  }
+}
+
+// A reader that is stopped with its worker.
+TEST(FlowCursor, OutlivesTheFlows) {
+  rt::sim::World world(1);
+  rt::Worker& worker = world.add_worker();
+  rt::Worker::Enter enter(worker);
+  FlowCursor cursor;
+  FlowSnapshot s;
+  {
+    Conversations conversations(worker, 1, 1, 1);
+    std::vector<flow::TrackerPtr> flows;
+    for (size_t i = 0; i <= Conversations::kSlice; ++i) {
+      flows.push_back(conversations.begin(flow::FlowMeta(), {}));
+    }
+    EXPECT_FALSE(conversations.collect(cursor, s));
+  }
+  cursor.release();
 }
 
 TEST_F(ConversationsTest, FindsById) {
   flow::TrackerPtr t = begin("a.example");
   FlowSnapshot s;
-  EXPECT_TRUE(conversations.collect(s));
+  FlowCursor cursor;
+  EXPECT_TRUE(conversations.collect(cursor, s));
   EXPECT_EQ(conversations.find(s.items[0].id), t.get());
   EXPECT_EQ(conversations.find(FlowId{1, 2}), nullptr);
   const std::string text = s.items[0].id.to_string();
   EXPECT_EQ(text.size(), 36u);
   EXPECT_EQ(text[14], '4');
   EXPECT_NE(std::string("89ab").find(text[19]), std::string::npos);
+}
+
+// RFC 9562 section 4: the first half's and the second half's digits in order, and where the version
+// and the variant go.
+TEST(FlowId, IsWrittenAsAUuid) {
+  EXPECT_EQ((FlowId{0x0123456789abcdef, 0xfedcba9876543210}).to_string(),
+            "01234567-89ab-4def-bedc-ba9876543210");
+  EXPECT_EQ((FlowId{0, 0}).to_string(), "00000000-0000-4000-8000-000000000000");
 }
 
 }  // namespace

@@ -112,9 +112,24 @@ def read_head(connection):
 
 
 def read_response(connection):
-    """(status, fields, body) of a response whose body has a length."""
+    """(status, fields, body) of a response whose body has a length or comes in chunks."""
     status, fields = read_head(connection)
+    if fields.get("transfer-encoding") == "chunked":
+        return status, fields, b"".join(read_chunks(connection))
     return status, fields, read_exactly(connection, int(fields.get("content-length", 0)))
+
+
+def read_chunks(connection):
+    """The chunks of a body that comes to an end."""
+    while True:
+        line = b""
+        while not line.endswith(b"\r\n"):
+            line += read_exactly(connection, 1)
+        chunk = read_exactly(connection, int(line, 16))
+        assert read_exactly(connection, 2) == b"\r\n"
+        if not chunk:
+            return
+        yield chunk
 
 
 def basic(user, password):
@@ -188,7 +203,7 @@ class Api:
 
 
 class WebSocket:
-    """RFC 6455, client side, text messages in one frame."""
+    """RFC 6455, client side; what comes is put together."""
 
     def __init__(self, api, target, headers=None, token=True):
         key = base64.b64encode(os.urandom(16)).decode()
@@ -212,16 +227,25 @@ class WebSocket:
         masked = bytes(b ^ mask[i % 4] for i, b in enumerate(payload))
         self.connection.sendall(bytes((0x80 | opcode, 0x80 | len(payload))) + mask + masked)
 
-    def frame(self):
-        """(opcode, payload)"""
+    def part(self):
+        """(is it the message's last, opcode, payload)"""
         first, second = read_exactly(self.connection, 2)
-        assert first & 0x80 and not second & 0x80, "one unmasked frame a message"
+        assert not first & 0x70 and not second & 0x80, "nothing reserved, nothing masked"
         size = second & 0x7F
         if size == 126:
             size = int.from_bytes(read_exactly(self.connection, 2), "big")
         elif size == 127:
             size = int.from_bytes(read_exactly(self.connection, 8), "big")
-        return first & 0x0F, read_exactly(self.connection, size)
+        return first & 0x80 != 0, first & 0x0F, read_exactly(self.connection, size)
+
+    def frame(self):
+        """(opcode, payload)"""
+        last, opcode, payload = self.part()
+        while not last:
+            last, more, rest = self.part()
+            assert more == 0, more
+            payload += rest
+        return opcode, payload
 
     def json(self):
         opcode, payload = self.frame()

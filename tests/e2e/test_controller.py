@@ -80,6 +80,30 @@ def test_listing_over_websocket(culvert, serve):
             assert flow["metadata"]["host"] == ""
 
 
+def test_a_long_listing_comes_in_parts(culvert, serve):
+    process = culvert()
+    server = serve(echo)
+    opened = []
+    try:
+        for _ in range(200):
+            opened.append(socks5(process.mixed, "origin.example", server.port))
+        wait_until(lambda: len(process.api.flows()) == 200, 5, "every flow listed")
+        status, fields, body = process.api.ask("/connections")
+        assert (status, fields["transfer-encoding"]) == (200, "chunked")
+        ports = {str(c.getsockname()[1]) for c in opened}
+        assert {f["metadata"]["sourcePort"] for f in json.loads(body)["connections"]} == ports
+        with WebSocket(process.api, "/connections?interval=100") as socket_:
+            assert not socket_.part()[0], "in fragments"
+        with WebSocket(process.api, "/connections?interval=100") as socket_:
+            for _ in range(3):
+                flows = socket_.json()["connections"]
+                assert {f["metadata"]["sourcePort"] for f in flows} == ports
+    finally:
+        for connection in opened:
+            connection.close()
+    wait_until(lambda: process.api.flows() == [], 5, "the flows' end")
+
+
 def test_a_bad_interval_is_refused_before_the_upgrade(culvert):
     with pytest.raises(Refused) as refused:
         WebSocket(culvert().api, "/connections?interval=abc")
