@@ -23,11 +23,14 @@ Tables::Tables(std::vector<Rule> rules) : rules_(std::move(rules)) {
       e.prefix = static_cast<uint32_t>(prefixes_.size());
       prefixes_.push_back(r.prefix);
     }
+    if (r.type == RuleType::kMatch && match_all_ == kNone) {
+      match_all_ = static_cast<uint32_t>(entries_.size());
+    }
     entries_.push_back(e);
   }
 }
 
-Decision Tables::match(const flow::FlowMeta& meta, const Facts& facts, uint32_t from_rule) const {
+uint32_t Tables::find(const flow::FlowMeta& meta, const Facts& facts, uint32_t from_rule) const {
   const std::string_view host = meta.host_name();
   const IpAddress& address = meta.address();
   const auto count = static_cast<uint32_t>(entries_.size());
@@ -51,14 +54,14 @@ Decision Tables::match(const flow::FlowMeta& meta, const Facts& facts, uint32_t 
       case RuleType::kIpCidr:
         if (!address.valid()) {
           if (e.no_resolve || facts.ip_known || host.empty()) break;
-          return {Decision::Kind::kNeedIp, i, UINT32_MAX};
+          return i | kAsk;
         }
         hit = prefixes_[e.prefix].contains(address);
         break;
     }
-    if (hit) return {Decision::Kind::kMatched, i, e.outbound};
+    if (hit) return i;
   }
-  return {};
+  return kNone;
 }
 
 }  // namespace culvert::route

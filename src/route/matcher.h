@@ -44,8 +44,18 @@ class Tables {
  public:
   explicit Tables(std::vector<Rule> rules);
 
+  // The Decision is put together here, where the caller wants it: returned in two registers it
+  // would be written to the stack in pieces and read back whole, which stalls for longer than a
+  // short list of rules takes.
   [[nodiscard]] Decision match(const flow::FlowMeta& meta, const Facts& facts,
-                               uint32_t from_rule) const;
+                               uint32_t from_rule) const {
+    const uint32_t found = from_rule == match_all_ ? from_rule : find(meta, facts, from_rule);
+    if ((found & kAsk) == 0) [[likely]] {
+      return {Decision::Kind::kMatched, found, entries_[found].outbound};
+    }
+    if (found == kNone) return {};
+    return {Decision::Kind::kNeedIp, found & ~kAsk, UINT32_MAX};
+  }
   [[nodiscard]] const std::vector<Rule>& rules() const { return rules_; }
 
  private:
@@ -58,6 +68,13 @@ class Tables {
     bool no_resolve;
     uint32_t prefix;  // index into prefixes_
   };
+  // What find() returns: the rule that matches, kAsk and the rule that needs the address, or kNone.
+  static constexpr uint32_t kAsk = uint32_t{1} << 31;
+  static constexpr uint32_t kNone = UINT32_MAX;
+  [[nodiscard]] uint32_t find(const flow::FlowMeta& meta, const Facts& facts,
+                              uint32_t from_rule) const;
+
+  uint32_t match_all_ = kNone;  // the first MATCH
   std::vector<Rule> rules_;
   std::vector<Entry> entries_;
   std::vector<Prefix> prefixes_;
