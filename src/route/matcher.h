@@ -20,6 +20,7 @@
 
 #include "flow/meta.h"
 #include "route/rule.h"
+#include "route/rule_list.h"
 
 namespace culvert::route {
 
@@ -42,7 +43,8 @@ struct Decision {
 
 class Tables {
  public:
-  explicit Tables(std::vector<Rule> rules);
+  explicit Tables(std::shared_ptr<const RuleList> rules);
+  explicit Tables(const std::vector<Rule>& rules);
 
   // The Decision is put together here, where the caller wants it: returned in two registers it
   // would be written to the stack in pieces and read back whole, which stalls for longer than a
@@ -51,33 +53,22 @@ class Tables {
                                uint32_t from_rule) const {
     const uint32_t found = from_rule == match_all_ ? from_rule : find(meta, facts, from_rule);
     if ((found & kAsk) == 0) [[likely]] {
-      return {Decision::Kind::kMatched, found, entries_[found].outbound};
+      return {Decision::Kind::kMatched, found, rules_->outbound(found)};
     }
     if (found == kNone) return {};
     return {Decision::Kind::kNeedIp, found & ~kAsk, UINT32_MAX};
   }
-  [[nodiscard]] const std::vector<Rule>& rules() const { return rules_; }
+  [[nodiscard]] const RuleList& rules() const { return *rules_; }
 
  private:
-  // What match() walks: 24 bytes a rule, payloads apart in one block.
-  struct Entry {
-    const char* text;
-    uint32_t outbound;
-    uint16_t length;
-    RuleType type;
-    bool no_resolve;
-    uint32_t prefix;  // index into prefixes_
-  };
   // What find() returns: the rule that matches, kAsk and the rule that needs the address, or kNone.
   static constexpr uint32_t kAsk = uint32_t{1} << 31;
   static constexpr uint32_t kNone = UINT32_MAX;
   [[nodiscard]] uint32_t find(const flow::FlowMeta& meta, const Facts& facts,
                               uint32_t from_rule) const;
 
-  uint32_t match_all_ = kNone;  // the first MATCH
-  std::vector<Rule> rules_;
-  std::vector<Entry> entries_;
-  std::vector<Prefix> prefixes_;
+  uint32_t match_all_ = kNone;             // the first MATCH
+  std::shared_ptr<const RuleList> rules_;  // the settings' own
 };
 
 }  // namespace culvert::route
