@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "flow/meta.h"
+#include "route/address_index.h"
+#include "route/name_index.h"
 #include "route/rule.h"
 #include "route/rule_list.h"
 
@@ -66,9 +68,24 @@ class Tables {
   static constexpr uint32_t kNone = UINT32_MAX;
   [[nodiscard]] uint32_t find(const flow::FlowMeta& meta, const Facts& facts,
                               uint32_t from_rule) const;
+  // The same, by looking at one rule after another.
+  [[nodiscard]] uint32_t walk(const flow::FlowMeta& meta, const Facts& facts,
+                              uint32_t from_rule) const;
 
-  uint32_t match_all_ = kNone;             // the first MATCH
+  // What is looked up instead of walked: the rules before the first MATCH. Address rules in two
+  // parts, because a flow whose address was asked for goes on at the rule that asked, and those
+  // before it are not for it.
+  struct Index {
+    Index(const RuleList& rules, uint32_t end);
+    uint32_t asking;  // the first rule that wants a name resolved; kNone
+    NameIndex names;
+    KeywordIndex keywords;
+    AddressIndex before_asking;
+    AddressIndex from_asking;
+  };
   std::shared_ptr<const RuleList> rules_;  // the settings' own
+  uint32_t match_all_ = kNone;             // the first MATCH
+  std::unique_ptr<const Index> index_;     // of lists long enough
 };
 
 }  // namespace culvert::route
