@@ -1,6 +1,7 @@
 #include "config/settings.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include "base/format.h"
 #include "config/address.h"
 #include "config/unsupported.h"
+#include "route/rule.h"
 #include "yaml/document.h"
 #include "yaml/reader.h"
 #include "yaml/text.h"
@@ -169,9 +171,7 @@ class Loader {
       top_.fail(*top_.find("mode"), "mode",
                 "rule or direct: global needs proxy groups, which this version does not have");
     }
-    top_.each_scalar("rules", [&](const Node& node, size_t) {
-      out_.rules.push_back({std::string(node.text()), node.line(), node.column()});
-    });
+    read_rules();
     out_.ipv6 = top_.boolean("ipv6").value_or(true);
     out_.tcp_concurrent = top_.boolean("tcp-concurrent").value_or(false);
     out_.keep_alive = !top_.boolean("disable-keep-alive").value_or(false);
@@ -182,6 +182,19 @@ class Loader {
     keep_alive("keep-alive-idle", out_.keep_alive_idle);
     keep_alive("keep-alive-interval", out_.keep_alive_interval);
     out_.log_level = top_.choice("log-level", kLevels).value_or(log::Level::kInfo);
+  }
+
+  void read_rules() {
+    auto rules = std::make_shared<route::RuleList>();
+    if (const Node* list = top_.find("rules")) rules->reserve(list->items().size());
+    route::Rule rule;
+    top_.each_scalar("rules", [&](const Node& node, size_t index) {
+      if (route::parse_rule({node.text(), node.line(), node.column()}, top_.source(), index,
+                            out_.targets, rule, top_.diagnostics())) {
+        rules->add(rule);
+      }
+    });
+    out_.rules = std::move(rules);
   }
 
   void read_engine() {
@@ -240,6 +253,12 @@ std::optional<Settings> load_file(const std::string& path, Diagnostics& out) {
   if (fd < 0) return fail();
   std::string text;
   size_t size = 0;
+  // As much at once as the file says it has, and a byte to meet its end: a text that grows is for a
+  // moment there twice.
+  struct stat about {};
+  if (::fstat(fd, &about) == 0 && about.st_size > 0) {
+    text.resize(std::min(static_cast<size_t>(about.st_size), kLimit) + 1);
+  }
   // One byte beyond the limit is enough for the reader to refuse it.
   while (size <= kLimit) {
     if (size == text.size())

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "base/diagnostics.h"
 #include "base/ip.h"
 #include "base/log.h"
+#include "route/rule_list.h"
 
 namespace culvert::config {
 
@@ -32,13 +34,6 @@ struct UserSettings {
   std::string password;  // never logged
 };
 
-// One entry of `rules`, as written; route/ compiles it.
-struct RuleLine {
-  std::string text;
-  uint32_t line = 0;
-  uint32_t column = 0;
-};
-
 struct Settings {
   std::string source_name;  // for diagnostics that come later
 
@@ -51,7 +46,11 @@ struct Settings {
   std::vector<Prefix> lan_disallowed_ips;
 
   Mode mode = Mode::kRule;
-  std::vector<RuleLine> rules;
+  // What a rule may name: its target is an index into these.
+  std::vector<std::string> targets = {"DIRECT", "REJECT", "REJECT-DROP"};
+  // Never null. Shared, because there can be very many of them: the generation built from these
+  // settings keeps the same list.
+  std::shared_ptr<const route::RuleList> rules = std::make_shared<route::RuleList>();
   bool ipv6 = true;
   bool tcp_concurrent = false;  // race all addresses of a destination
   bool keep_alive = true;       // disable-keep-alive, turned round

@@ -114,10 +114,10 @@ culvert: {workers: 2, buffer-budget: 32 MiB, handshake-timeout: 5}
   EXPECT_EQ(s.secret, "0123");
   EXPECT_EQ(s.cors_allow_origins, std::vector<std::string>{"https://ui.example"});
   EXPECT_FALSE(s.cors_allow_private_network);
-  ASSERT_EQ(s.rules.size(), 2u);
-  EXPECT_EQ(s.rules[1].text, "MATCH,REJECT");
-  EXPECT_EQ(s.rules[1].line, 24u);
-  EXPECT_EQ(s.rules[1].column, 5u);
+  ASSERT_EQ(s.rules->size(), 2u);
+  EXPECT_EQ(s.rules->text(0), "example.org");
+  EXPECT_EQ(s.rules->type(1), route::RuleType::kMatch);
+  EXPECT_EQ(s.targets[s.rules->outbound(1)], "REJECT");
   EXPECT_EQ(s.workers, 2u);
   EXPECT_EQ(s.buffer_budget, 32u << 20);
   EXPECT_EQ(s.handshake_timeout, seconds(5));
@@ -244,8 +244,12 @@ TEST(ConfigSettings, WordsAndNumbers) {
 
 TEST(ConfigSettings, RulesThroughAliasesKeepTheirPlace) {
   const Settings s = loaded("x-rules: &r\n  - MATCH,DIRECT\nrules: *r\n");
-  ASSERT_EQ(s.rules.size(), 1u);
-  EXPECT_EQ(s.rules[0].line, 2u);
+  ASSERT_EQ(s.rules->size(), 1u);
+  EXPECT_EQ(s.rules->type(0), route::RuleType::kMatch);
+  EXPECT_EQ(
+      refusal("x-rules: &r\n  - MATCH,NOWHERE\nrules: *r\n"),
+      "c.yaml:2:5: error: rules[0]: found 'MATCH,NOWHERE', expected an existing target instead "
+      "of 'NOWHERE'\n");
 }
 
 // K04.
@@ -415,8 +419,9 @@ TEST(ConfigLoad, DefaultProfile) {
   ASSERT_EQ(s.listeners.size(), 1u);
   EXPECT_EQ(s.listeners[0].listen.to_string(), "127.0.0.1:7890");
   EXPECT_EQ(s.external_controller->to_string(), "127.0.0.1:9090");
-  ASSERT_EQ(s.rules.size(), 1u);
-  EXPECT_EQ(s.rules[0].text, "MATCH,DIRECT");
+  ASSERT_EQ(s.rules->size(), 1u);
+  EXPECT_EQ(s.rules->type(0), route::RuleType::kMatch);
+  EXPECT_EQ(s.targets[s.rules->outbound(0)], "DIRECT");
 }
 
 }  // namespace

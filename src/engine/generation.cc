@@ -1,8 +1,11 @@
 #include "engine/generation.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/result.h"
 
 namespace culvert::engine {
 namespace {
@@ -22,6 +25,13 @@ std::string_view type_word(config::ListenerType type) {
 int to_seconds(Duration d) {
   return static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(d).count());
 }
+
+struct BuiltIn {
+  std::string_view name;
+  std::string_view kind;
+};
+constexpr BuiltIn kBuiltIns[] = {
+    {"DIRECT", "direct"}, {"REJECT", "reject"}, {"REJECT-DROP", "reject-drop"}};
 
 bool any_contains(const std::vector<Prefix>& prefixes, const IpAddress& ip) {
   return std::any_of(prefixes.begin(), prefixes.end(),
@@ -60,22 +70,17 @@ std::unique_ptr<Generation> Generation::build(const config::Settings& settings,
   g->keep_alive.interval_s = to_seconds(settings.keep_alive_interval);
   context.connect.keep_alive = g->keep_alive;
   context.connect.leaves_reserve = true;
-  struct BuiltIn {
-    std::string_view name;
-    std::string_view kind;
-  };
-  static constexpr BuiltIn kBuiltIns[] = {
-      {"DIRECT", "direct"}, {"REJECT", "reject"}, {"REJECT-DROP", "reject-drop"}};
-  std::vector<std::string> targets;
-  for (const BuiltIn& b : kBuiltIns) {
-    const flow::OutboundKind* kind = registry.outbound(b.kind);
+  // Rules name their targets by place in the settings' list: the outbounds stand in its order.
+  for (const std::string& name : settings.targets) {
+    const auto* known = std::ranges::find(kBuiltIns, name, &BuiltIn::name);
+    CULVERT_CHECK(known != std::end(kBuiltIns));
+    const flow::OutboundKind* kind = registry.outbound(known->kind);
     if (kind == nullptr) {
-      diagnostics.add({Severity::kError, settings.source_name, 0, 0, std::string(b.name), "",
-                       format("a program built with protocol '{}'", b.kind)});
+      diagnostics.add({Severity::kError, settings.source_name, 0, 0, name, "",
+                       format("a program built with protocol '{}'", known->kind)});
       continue;
     }
-    targets.emplace_back(b.name);
-    g->outbounds.push_back(kind->make(b.name, context));
+    g->outbounds.push_back(kind->make(known->name, context));
   }
 
   for (const auto& l : settings.listeners) {
@@ -90,18 +95,11 @@ std::unique_ptr<Generation> Generation::build(const config::Settings& settings,
     g->listeners.push_back({l.name, std::string(type), l.listen, kind->make(context)});
   }
 
-  std::vector<route::Rule> rules;
-  rules.reserve(settings.rules.size());
-  for (size_t i = 0; i < settings.rules.size(); ++i) {
-    const auto& line = settings.rules[i];
-    route::Rule rule;
-    if (route::parse_rule({line.text, line.line, line.column}, settings.source_name, i, targets,
-                          rule, diagnostics)) {
-      rules.push_back(std::move(rule));
-    }
-  }
-  g->tables = std::make_unique<route::Tables>(std::move(rules));
+  g->tables = std::make_unique<route::Tables>(settings.rules);
   if (diagnostics.has_errors()) return nullptr;
+  // What loading took, the profile's text and tree before all, goes back to the system: it would
+  // stay with the heap as long as the program runs.
+  malloc_trim(0);
   return g;
 }
 

@@ -182,16 +182,16 @@ Task<Result<Upstream>> WorkerCore::open(FlowMeta& meta) {
   const Result<route::Decision> decided = co_await decide(meta, deadline);
   if (!decided.ok()) co_return decided.error();
   // What is needed of the rule is copied: the tables may be gone after the dial.
-  char payload[stats::Conversations::kMaxPayload];
+  route::RuleList::Text payload;
   stats::FlowLabels labels;
   if (decided->kind == route::Decision::Kind::kMatched) {
-    const route::Rule& rule = generation_->tables->rules()[decided->rule];
-    const size_t n = std::min(rule.payload.size(), sizeof payload);
-    rule.payload.copy(payload, n);
-    labels.rule_type = route::api_name(rule.type);
-    labels.rule_payload = {payload, n};
-    meta.rule = decided->rule;
-    meta.address_named = rule.type == route::RuleType::kIpCidr && rule.prefix.length != 0;
+    const route::RuleList& rules = generation_->tables->rules();
+    const uint32_t rule = decided->rule;
+    labels.rule_type = route::api_name(rules.type(rule));
+    labels.rule_payload = rules.payload(rule, payload);
+    meta.rule = rule;
+    meta.address_named =
+        rules.type(rule) == route::RuleType::kIpCidr && rules.prefix(rule).length != 0;
   }
   meta.outbound = decided->outbound;
   flow::Outbound& outbound = *generation_->outbounds[decided->outbound];

@@ -19,7 +19,10 @@
 #include <vector>
 
 #include "flow/meta.h"
+#include "route/address_index.h"
+#include "route/name_index.h"
 #include "route/rule.h"
+#include "route/rule_list.h"
 
 namespace culvert::route {
 
@@ -42,25 +45,47 @@ struct Decision {
 
 class Tables {
  public:
-  explicit Tables(std::vector<Rule> rules);
+  explicit Tables(std::shared_ptr<const RuleList> rules);
+  explicit Tables(const std::vector<Rule>& rules);
 
+  // The Decision is put together here, where the caller wants it: returned in two registers it
+  // would be written to the stack in pieces and read back whole, which stalls for longer than a
+  // short list of rules takes.
   [[nodiscard]] Decision match(const flow::FlowMeta& meta, const Facts& facts,
-                               uint32_t from_rule) const;
-  [[nodiscard]] const std::vector<Rule>& rules() const { return rules_; }
+                               uint32_t from_rule) const {
+    const uint32_t found = from_rule == match_all_ ? from_rule : find(meta, facts, from_rule);
+    if ((found & kAsk) == 0) [[likely]] {
+      return {Decision::Kind::kMatched, found, rules_->outbound(found)};
+    }
+    if (found == kNone) return {};
+    return {Decision::Kind::kNeedIp, found & ~kAsk, UINT32_MAX};
+  }
+  [[nodiscard]] const RuleList& rules() const { return *rules_; }
 
  private:
-  // What match() walks: 24 bytes a rule, payloads apart in one block.
-  struct Entry {
-    const char* text;
-    uint32_t outbound;
-    uint16_t length;
-    RuleType type;
-    bool no_resolve;
-    uint32_t prefix;  // index into prefixes_
+  // What find() returns: the rule that matches, kAsk and the rule that needs the address, or kNone.
+  static constexpr uint32_t kAsk = uint32_t{1} << 31;
+  static constexpr uint32_t kNone = UINT32_MAX;
+  [[nodiscard]] uint32_t find(const flow::FlowMeta& meta, const Facts& facts,
+                              uint32_t from_rule) const;
+  // The same, by looking at one rule after another.
+  [[nodiscard]] uint32_t walk(const flow::FlowMeta& meta, const Facts& facts,
+                              uint32_t from_rule) const;
+
+  // What is looked up instead of walked: the rules before the first MATCH. Address rules in two
+  // parts, because a flow whose address was asked for goes on at the rule that asked, and those
+  // before it are not for it.
+  struct Index {
+    Index(const RuleList& rules, uint32_t end);
+    uint32_t asking;  // the first rule that wants a name resolved; kNone
+    NameIndex names;
+    KeywordIndex keywords;
+    AddressIndex before_asking;
+    AddressIndex from_asking;
   };
-  std::vector<Rule> rules_;
-  std::vector<Entry> entries_;
-  std::vector<Prefix> prefixes_;
+  std::shared_ptr<const RuleList> rules_;  // the settings' own
+  uint32_t match_all_ = kNone;             // the first MATCH
+  std::unique_ptr<const Index> index_;     // of lists long enough
 };
 
 }  // namespace culvert::route

@@ -113,7 +113,8 @@ bool parse_rule(const RuleSource& source, std::string_view source_name, size_t i
                               : "a rule type such as DOMAIN, DOMAIN-SUFFIX, IP-CIDR or MATCH");
   }
   out.type = known->type;
-  out.line = source.line;
+  out.no_resolve = false;
+  out.payload.clear();
   const size_t target_at = out.type == RuleType::kMatch ? 1 : 2;
   if (parts.size() <= target_at) {
     return fail(quoted, out.type == RuleType::kMatch ? "MATCH,target" : "TYPE,payload,target");

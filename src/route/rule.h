@@ -20,7 +20,6 @@ struct Rule {
   RuleType type = RuleType::kMatch;
   bool no_resolve = false;
   uint32_t outbound = 0;  // index into the list of targets given to the parser
-  uint32_t line = 0;      // where it stands in its source
   std::string payload;    // as written; domains lower-cased
   Prefix prefix;          // kIpCidr
 };
@@ -32,7 +31,8 @@ struct RuleSource {
 };
 
 // Parses one rule. `targets` are the names a rule may send flows to; `index` is its position, for
-// the path in diagnostics. False, with an error added, when it is not a rule.
+// the path in diagnostics. False, with an error added, when it is not a rule. `out` may have held
+// another rule: its memory is used again.
 bool parse_rule(const RuleSource& source, std::string_view source_name, size_t index,
                 const std::vector<std::string>& targets, Rule& out, Diagnostics& diagnostics);
 

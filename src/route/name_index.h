@@ -1,0 +1,56 @@
+// NameIndex: the first rule of a list, by order, that a host name falls under, for rules that
+// compare names. What a look-up costs goes with the length of the name, not with the number of
+// rules. Borrows the list.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "route/rule_list.h"
+
+namespace culvert::route {
+
+// DOMAIN and DOMAIN-SUFFIX: a hash table of their names, asked for each suffix of a host.
+class NameIndex {
+ public:
+  // Of the rules before `end`.
+  NameIndex(const RuleList& rules, uint32_t end);
+  // The first rule below `limit`, or `limit`. `host` is not empty.
+  [[nodiscard]] uint32_t find(std::string_view host, uint32_t limit) const;
+
+ private:
+  struct Slot {
+    uint32_t tag;   // of the hash
+    uint32_t rule;  // kFree: none
+  };
+  static constexpr uint32_t kFree = UINT32_MAX;
+  [[nodiscard]] const Slot* look(uint64_t hash, RuleType type, std::string_view name) const;
+
+  const RuleList& rules_;
+  std::vector<Slot> slots_;
+};
+
+// DOMAIN-KEYWORD: each keyword is filed under three letters in a row of it; whatever three letters
+// a host has are looked up.
+class KeywordIndex {
+ public:
+  KeywordIndex(const RuleList& rules, uint32_t end);
+  [[nodiscard]] uint32_t find(std::string_view host, uint32_t limit) const;
+
+ private:
+  struct Filed {
+    uint32_t rule;
+    uint32_t offset;  // of the three letters in the keyword
+  };
+  static constexpr size_t kLetters = 3;
+  [[nodiscard]] uint32_t bucket(std::string_view text, size_t at) const;
+
+  const RuleList& rules_;
+  uint32_t shift_ = 32;
+  std::vector<uint32_t> starts_;  // of each bucket in filed_, and the end
+  std::vector<Filed> filed_;
+  std::vector<uint32_t> short_;  // keywords with fewer letters
+};
+
+}  // namespace culvert::route
