@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <vector>
 
 #include "base/format.h"
+#include "dns/hosts_table.h"
 #include "rt/await.h"
 #include "wire/dns.h"
 #include "wire/host.h"
@@ -47,6 +49,11 @@ std::string read_file(const std::string& path) {
   if (in.tellg() > kMaxFile) return "";
   in.seekg(0);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+KeyedHash fresh_hash() {
+  SystemRng rng;
+  return KeyedHash(rng);
 }
 
 // Over TCP (RFC 1035 section 4.2.2): a length before each message.
@@ -138,7 +145,7 @@ Task<Result<wire::dns::Addresses>> ask_over_udp(Endpoint server, Bytes query, ui
 
 struct SystemResolver::Files {
   wire::ResolvConf conf;
-  std::multimap<std::string, IpAddress, std::less<>> hosts;
+  HostsTable hosts;
   Stamp conf_stamp;
   Stamp hosts_stamp;
 };
@@ -151,7 +158,8 @@ SystemResolver::Options SystemResolver::Options::from_environment(bool ipv6) {
   return o;
 }
 
-SystemResolver::SystemResolver(Options options) : options_(std::move(options)) {}
+SystemResolver::SystemResolver(Options options)
+    : options_(std::move(options)), hash_(fresh_hash()) {}
 SystemResolver::~SystemResolver() = default;
 
 std::shared_ptr<const SystemResolver::Files> SystemResolver::files(TimePoint now) {
@@ -169,61 +177,53 @@ std::shared_ptr<const SystemResolver::Files> SystemResolver::files(TimePoint now
   // resolv.conf(5): without a server, the one on this host.
   if (fresh->conf.servers.empty()) fresh->conf.servers.emplace_back(IpAddress::v4(0x7f000001), 0);
   for (Endpoint& server : fresh->conf.servers) server.port = options_.port;
-  for (wire::HostsEntry& e : wire::parse_hosts(read_file(options_.hosts))) {
-    fresh->hosts.emplace(std::move(e.name), e.ip);
-  }
+  fresh->hosts = HostsTable(wire::parse_hosts(read_file(options_.hosts)), hash_, options_.ipv6);
   files_ = std::move(fresh);
   return files_;
 }
 
-bool SystemResolver::cached_answer(std::string_view name, TimePoint now, Result<AddressList>& out) {
-  std::lock_guard lock(mutex_);
-  const auto found = by_name_.find(name);
-  if (found == by_name_.end()) return false;
-  const auto entry = found->second;
-  if (entry->expires <= now) {
-    by_name_.erase(found);
-    entries_.erase(entry);
-    return false;
-  }
-  entries_.splice(entries_.begin(), entries_, entry);
-  if (entry->no_name) {
+// What is in the cache or of the hosts file is there in its normal form, and no literal is: a text
+// that is found as it came needs no look at its letters.
+Result<AddressList> SystemResolver::try_cached(std::string_view host) {
+  const uint64_t hash = hash_(host);
+  const TimePoint now = rt::Worker::here().now();
+  Result<AddressList> out = AddressList();
+  std::unique_lock lock(mutex_);
+  const bool known = files_ != nullptr && now < next_check_ &&
+                     (files_->hosts.find(hash, host, *out) || cache_.find(hash, host, now, *out));
+  lock.unlock();
+  if (!known) {
+    out = Errc::kWouldBlock;
+  } else if (out->size == 0) {
     out = Errc::kNoName;
-  } else {
-    out = entry->addresses;
   }
-  return true;
+  return out;
 }
 
 void SystemResolver::store(std::string_view name, const Answer& answer, TimePoint now) {
   if (answer.ttl <= Duration(0)) return;
+  const uint64_t hash = hash_(name);
   std::lock_guard lock(mutex_);
-  if (const auto found = by_name_.find(name); found != by_name_.end()) {
-    const auto entry = found->second;
-    by_name_.erase(found);
-    entries_.erase(entry);
-  }
-  entries_.push_front(
-      {std::string(name), answer.addresses, answer.no_name, now + std::min(answer.ttl, kMaxTtl)});
-  by_name_.emplace(entries_.front().name, entries_.begin());
-  if (entries_.size() > kCacheSize) {
-    by_name_.erase(entries_.back().name);
-    entries_.pop_back();
-  }
+  cache_.store(hash, name, answer.addresses, now + std::min(answer.ttl, kMaxTtl));
 }
 
 void SystemResolver::flush() {
   std::lock_guard lock(mutex_);
-  by_name_.clear();
-  entries_.clear();
+  cache_.clear();
 }
 
 size_t SystemResolver::cached() const {
   std::lock_guard lock(mutex_);
-  return entries_.size();
+  return cache_.size();
 }
 
 Task<Result<AddressList>> SystemResolver::resolve(std::string_view host, TimePoint deadline) {
+  Result<AddressList> known = try_cached(host);
+  if (known.code() == Errc::kWouldBlock) known = co_await look_up(host, deadline);
+  co_return known;
+}
+
+Task<Result<AddressList>> SystemResolver::look_up(std::string_view host, TimePoint deadline) {
   AddressList list;
   if (const auto ip = IpAddress::parse(host)) {
     list.add(*ip);
@@ -233,20 +233,15 @@ Task<Result<AddressList>> SystemResolver::resolve(std::string_view host, TimePoi
   const auto normal = wire::normalize_host(host, buffer);
   if (!normal) co_return Errc::kNoName;
   const std::string name(*normal);
-  const TimePoint now = rt::Worker::here().now();
-  const std::shared_ptr<const Files> current = files(now);
-  const auto [from, to] = current->hosts.equal_range(name);
-  for (auto it = from; it != to; ++it) {
-    if (it->second.is_v4() || options_.ipv6) list.add(it->second);
-  }
-  if (list.size != 0) co_return list;
+  // Read again if it is time to, for the look-up that follows.
+  const std::shared_ptr<const Files> current = files(rt::Worker::here().now());
+  const Result<AddressList> known = try_cached(name);
+  if (known.code() != Errc::kWouldBlock) co_return known;
   // RFC 6761 section 6.3: localhost is this host, whatever a server says.
   if (name == "localhost" || name.ends_with(".localhost")) {
     list.add(IpAddress::v4(0x7f000001));
     co_return list;
   }
-  Result<AddressList> known = Errc::kNoName;
-  if (cached_answer(name, now, known)) co_return known;
   co_return co_await ask_servers(name, current, deadline);
 }
 

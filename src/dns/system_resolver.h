@@ -8,20 +8,17 @@
 // TTL.
 //
 // One object serves all workers; what it shares is behind a mutex that is held for a look-up in
-// memory only. resolve() runs on the calling worker.
+// memory only, once for a name that is known. resolve() runs on the calling worker.
 #pragma once
 
 #include <cstdint>
-#include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <vector>
 
-#include "base/ip.h"
+#include "dns/answer_cache.h"
+#include "dns/keyed_hash.h"
 #include "flow/resolver.h"
 #include "rt/worker.h"
 #include "wire/resolv_conf.h"
@@ -48,6 +45,10 @@ class SystemResolver final : public flow::Resolver {
 
   rt::Task<Result<flow::AddressList>> resolve(std::string_view host, TimePoint deadline) override;
 
+  // What resolve() would say of `host` without asking a server: kWouldBlock when that takes more
+  // than a look-up of the name as it is spelt. On a worker's thread.
+  Result<flow::AddressList> try_cached(std::string_view host);
+
   // Forgets all answers.
   void flush();
   [[nodiscard]] size_t cached() const;
@@ -60,15 +61,9 @@ class SystemResolver final : public flow::Resolver {
     Duration ttl{};
     bool no_name = false;
   };
-  struct CacheEntry {
-    std::string name;
-    flow::AddressList addresses;
-    bool no_name = false;
-    TimePoint expires;
-  };
 
   std::shared_ptr<const Files> files(TimePoint now);
-  bool cached_answer(std::string_view name, TimePoint now, Result<flow::AddressList>& out);
+  rt::Task<Result<flow::AddressList>> look_up(std::string_view host, TimePoint deadline);
   void store(std::string_view name, const Answer& answer, TimePoint now);
   rt::Task<Result<flow::AddressList>> ask_servers(std::string name,
                                                   std::shared_ptr<const Files> files,
@@ -79,11 +74,11 @@ class SystemResolver final : public flow::Resolver {
                           TimePoint deadline, Result<Answer>* out);
 
   const Options options_;
+  const KeyedHash hash_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Files> files_;
   TimePoint next_check_{};
-  std::list<CacheEntry> entries_;  // most recently used first
-  std::unordered_map<std::string_view, std::list<CacheEntry>::iterator> by_name_;
+  AnswerCache cache_{kCacheSize};  // by the normal form of the name that was asked for
 };
 
 }  // namespace culvert::dns

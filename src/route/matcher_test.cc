@@ -246,6 +246,7 @@ TEST(Rule, ToleratesSpacesCaseAndATrailingComma) {
   EXPECT_EQ(error_of("IP-CIDR,192.0.2.0/24,DIRECT,no-resolve,"), "");
   EXPECT_EQ(error_of(" match , DIRECT "), "");
   EXPECT_EQ(error_of("domain,a.example,P1"), "");
+  EXPECT_EQ(error_of("Domain-Suffix\t, a.example ,\tP1 , , ,\r"), "");
 }
 
 // K08 and everything else that is not a rule.
@@ -262,6 +263,18 @@ TEST(Rule, SaysWhatIsWrongAndWhere) {
             std::string::npos);
   EXPECT_NE(error_of("IP-CIDR,192.0.2.0,DIRECT").find("a prefix such as"), std::string::npos);
   EXPECT_NE(error_of("IP-CIDR,a.example/8,DIRECT").find("a prefix such as"), std::string::npos);
+  const std::string label(63, 'l');
+  EXPECT_EQ(error_of(("DOMAIN," + label + "." + label + ".example.,DIRECT").c_str()), "");
+  EXPECT_NE(error_of(("DOMAIN,l" + label + ".example,DIRECT").c_str()).find("a domain name"),
+            std::string::npos);
+  EXPECT_NE(
+      error_of(("DOMAIN," + label + "." + label + "." + label + "." + label + ",DIRECT").c_str())
+          .find("a domain name"),
+      std::string::npos);
+  EXPECT_NE(error_of("DOMAIN,.example,DIRECT").find("a domain name"), std::string::npos);
+  EXPECT_NE(error_of("DOMAIN,,DIRECT").find("a domain name"), std::string::npos);
+  EXPECT_NE(error_of("geoIP,CN,DIRECT").find("(not GEOIP)"), std::string::npos);
+  EXPECT_NE(error_of("DOMAIN,,").find("TYPE,payload,target"), std::string::npos);
   EXPECT_NE(error_of("DOMAIN,a..example,DIRECT").find("a domain name"), std::string::npos);
   EXPECT_NE(error_of("DOMAIN,a.example,DIRECT,extra").find("no parameter 'extra'"),
             std::string::npos);

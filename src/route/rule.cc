@@ -1,6 +1,8 @@
 #include "route/rule.h"
 
-#include <algorithm>
+#include <array>
+#include <cstring>
+#include <iterator>
 
 #include "base/format.h"
 #include "wire/host.h"
@@ -8,30 +10,102 @@
 namespace culvert::route {
 namespace {
 
-std::string_view trim(std::string_view s) {
+constexpr size_t kMaxLabel = 63;  // RFC 1035 section 2.3.4
+
+inline bool is_space(char c) {
+  return c == ' ' || c == '\t' || c == '\r';
+}
+
+std::string_view trim_spaces(std::string_view s) {
   while (!s.empty() && (s.front() == ' ' || s.front() == '\t')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\t' || s.back() == '\r'))
-    s.remove_suffix(1);
+  while (!s.empty() && is_space(s.back())) s.remove_suffix(1);
   return s;
 }
 
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const size_t comma = line.find(',');
-    parts.push_back(trim(line.substr(0, comma)));
-    if (comma == std::string_view::npos) break;
-    line.remove_prefix(comma + 1);
+inline std::string_view trim(std::string_view s) {
+  if (s.empty() || !(is_space(s.front()) || is_space(s.back()))) [[likely]] {
+    return s;
   }
-  // A trailing comma is tolerated.
-  while (parts.size() > 1 && parts.back().empty()) parts.pop_back();
-  return parts;
+  return trim_spaces(s);
+}
+
+// The parts between commas, one after another. A trailing comma is tolerated.
+class Parts {
+ public:
+  explicit Parts(std::string_view line) : rest_(trim(line)) {
+    while (rest_.ends_with(',')) rest_ = trim(rest_.substr(0, rest_.size() - 1));
+  }
+  [[nodiscard]] bool more() const { return more_; }
+  std::string_view next() {
+    const size_t comma = rest_.find(',');
+    more_ = comma != std::string_view::npos;
+    const std::string_view part = rest_.substr(0, comma);
+    if (more_) rest_.remove_prefix(comma + 1);
+    return trim(part);
+  }
+
+ private:
+  std::string_view rest_;
+  bool more_ = true;
+};
+
+// As ==, without a call: words and targets are short.
+inline bool equal(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  size_t i = 0;
+  for (; i + sizeof(uint64_t) <= a.size(); i += sizeof(uint64_t)) {
+    uint64_t p, q;
+    std::memcpy(&p, a.data() + i, sizeof p);
+    std::memcpy(&q, b.data() + i, sizeof q);
+    if (p != q) return false;
+  }
+  for (; i < a.size(); ++i) {
+    if (a[i] != b[i]) return false;
+  }
+  return true;
+}
+
+bool same_word(std::string_view text, std::string_view capitals) {
+  if (text.size() != capitals.size()) return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if ((c >= 'a' && c <= 'z' ? c - 32 : c) != capitals[i]) return false;
+  }
+  return true;
+}
+
+enum HostByte : uint8_t { kOther, kOfLabel, kDot };
+constexpr auto kHostBytes = [] {
+  std::array<uint8_t, 256> kinds{};
+  for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyz0123456789-_")) {
+    kinds[static_cast<unsigned char>(c)] = kOfLabel;
+  }
+  kinds['.'] = kDot;
+  return kinds;
+}();
+
+// Whether wire::normalize_host() would leave `text` as it is, as it does with nearly every name of
+// a profile; saying so costs a third of doing it. False for some that it would leave.
+inline bool is_normal_host(std::string_view text) {
+  if (text.size() > wire::kMaxHost) return false;
+  size_t label = 0;
+  for (const char c : text) {
+    const uint8_t kind = kHostBytes[static_cast<unsigned char>(c)];
+    if (kind == kOfLabel) {
+      ++label;
+      continue;
+    }
+    if (kind != kDot || label == 0 || label > kMaxLabel) return false;
+    label = 0;
+  }
+  return label != 0 && label <= kMaxLabel;
 }
 
 struct Word {
   std::string_view word;
   RuleType type;
 };
+// No two of one length.
 constexpr Word kWords[] = {
     {"DOMAIN", RuleType::kDomain},
     {"DOMAIN-SUFFIX", RuleType::kDomainSuffix},
@@ -73,6 +147,13 @@ constexpr std::string_view kUnsupported[] = {"DOMAIN-REGEX",
                                              "OR",
                                              "NOT"};
 
+std::string expected_type(std::string_view word) {
+  for (const std::string_view other : kUnsupported) {
+    if (same_word(word, other)) return format("a rule type this version supports (not {})", other);
+  }
+  return "a rule type such as DOMAIN, DOMAIN-SUFFIX, IP-CIDR or MATCH";
+}
+
 }  // namespace
 
 std::string_view api_name(RuleType type) {
@@ -93,66 +174,62 @@ std::string_view api_name(RuleType type) {
 
 bool parse_rule(const RuleSource& source, std::string_view source_name, size_t index,
                 const std::vector<std::string>& targets, Rule& out, Diagnostics& diagnostics) {
-  auto fail = [&](std::string found, std::string expected) {
+  const auto fail = [&](std::string expected) {
     diagnostics.add({Severity::kError, std::string(source_name), source.line, source.column,
-                     format("rules[{}]", index), std::move(found), std::move(expected)});
+                     format("rules[{}]", index), format("'{}'", source.text), std::move(expected)});
     return false;
   };
-  const std::string quoted = format("'{}'", source.text);
-  const std::vector<std::string_view> parts = split(source.text);
-  std::string word(parts[0]);
-  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) {
-    return static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
-  });
-  const Word* known = std::find_if(std::begin(kWords), std::end(kWords),
-                                   [&](const Word& w) { return w.word == word; });
-  if (known == std::end(kWords)) {
-    const bool other =
-        std::find(std::begin(kUnsupported), std::end(kUnsupported), word) != std::end(kUnsupported);
-    return fail(quoted, other ? format("a rule type this version supports (not {})", word)
-                              : "a rule type such as DOMAIN, DOMAIN-SUFFIX, IP-CIDR or MATCH");
+  Parts parts(source.text);
+  const std::string_view word = parts.next();
+  const Word* known = std::begin(kWords);
+  while (known->word.size() != word.size()) {
+    if (++known == std::end(kWords)) return fail(expected_type(word));
   }
+  if (!equal(word, known->word) && !same_word(word, known->word)) return fail(expected_type(word));
   out.type = known->type;
   out.no_resolve = false;
   out.payload.clear();
-  const size_t target_at = out.type == RuleType::kMatch ? 1 : 2;
-  if (parts.size() <= target_at) {
-    return fail(quoted, out.type == RuleType::kMatch ? "MATCH,target" : "TYPE,payload,target");
+  std::string_view payload;
+  if (out.type != RuleType::kMatch && parts.more()) payload = parts.next();
+  if (!parts.more()) {
+    return fail(out.type == RuleType::kMatch ? "MATCH,target" : "TYPE,payload,target");
   }
-  const std::string_view payload = out.type == RuleType::kMatch ? std::string_view() : parts[1];
-  for (size_t i = target_at + 1; i < parts.size(); ++i) {
-    if (parts[i] == "no-resolve" && out.type == RuleType::kIpCidr) {
-      out.no_resolve = true;
-    } else {
-      return fail(quoted, format("no parameter '{}' after the target", parts[i]));
+  const std::string_view named = parts.next();
+  while (parts.more()) {
+    const std::string_view parameter = parts.next();
+    if (parameter != "no-resolve" || out.type != RuleType::kIpCidr) {
+      return fail(format("no parameter '{}' after the target", parameter));
     }
+    out.no_resolve = true;
   }
   if (out.type == RuleType::kIpCidr) {
     const auto prefix = Prefix::parse(payload);
     if (!prefix || payload.find('/') == std::string_view::npos) {
-      return fail(quoted, format("a prefix such as 192.0.2.0/24 instead of '{}'", payload));
+      return fail(format("a prefix such as 192.0.2.0/24 instead of '{}'", payload));
     }
     out.prefix = *prefix;
     out.payload = payload;
   } else if (out.type == RuleType::kDomainKeyword) {
-    if (payload.empty()) return fail(quoted, "a keyword");
+    if (payload.empty()) return fail("a keyword");
     // A keyword may be any part of a name: only its letters' case is normalised.
     out.payload = payload;
     for (char& c : out.payload) {
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
     }
+  } else if (is_normal_host(payload)) {
+    out.payload = payload;
   } else if (out.type != RuleType::kMatch) {
     wire::HostBuffer buffer;
     const auto host = wire::normalize_host(payload, buffer);
-    if (!host) return fail(quoted, format("a domain name instead of '{}'", payload));
+    if (!host) return fail(format("a domain name instead of '{}'", payload));
     out.payload = *host;
   }
-  const auto target = std::find(targets.begin(), targets.end(), parts[target_at]);
-  if (target == targets.end()) {
-    return fail(quoted, format("an existing target instead of '{}'", parts[target_at]));
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (!equal(targets[i], named)) continue;
+    out.outbound = static_cast<uint32_t>(i);
+    return true;
   }
-  out.outbound = static_cast<uint32_t>(target - targets.begin());
-  return true;
+  return fail(format("an existing target instead of '{}'", named));
 }
 
 }  // namespace culvert::route
