@@ -52,9 +52,43 @@ bool overlap(const Endpoint& a, const Endpoint& b) {
   return a.ip == b.ip || a.ip.is_unspecified() || b.ip.is_unspecified();
 }
 
+// Compiles `rules`, element by element. What a rule may name is known beforehand.
+class RuleReader {
+ public:
+  static constexpr std::string_view kKey = "rules";
+
+  RuleReader(const std::string& source, Diagnostics& out) : source_(source), out_(out) {}
+
+  void take(const Node& node) {
+    const size_t index = index_++;
+    if (node.is_scalar()) {
+      if (route::parse_rule({node.text(), node.line(), node.column()}, source_, index, targets_,
+                            rule_, out_)) {
+        rules_->add(rule_);
+      }
+      return;
+    }
+    const Node none(yaml::Kind::kMapping, 1, 1);
+    yaml::MapReader top(source_, none, {}, out_);
+    top.fail(node, top.path_of(kKey, index), "text");
+  }
+  std::shared_ptr<const route::RuleList> done() {
+    rules_->shrink_to_fit();
+    return std::move(rules_);
+  }
+
+ private:
+  const std::string source_;
+  Diagnostics& out_;
+  const std::vector<std::string> targets_ = Settings().targets;
+  std::shared_ptr<route::RuleList> rules_ = std::make_shared<route::RuleList>();
+  route::Rule rule_;
+  size_t index_ = 0;
+};
+
 class Loader {
  public:
-  explicit Loader(yaml::MapReader& top) : top_(top) {}
+  Loader(yaml::MapReader& top, RuleReader& rules) : top_(top), rules_(rules) {}
 
   Settings run() {
     out_.source_name = top_.source();
@@ -171,7 +205,9 @@ class Loader {
       top_.fail(*top_.find("mode"), "mode",
                 "rule or direct: global needs proxy groups, which this version does not have");
     }
-    read_rules();
+    // Those that did not go to the reader while the document was read.
+    for (const Node* node : top_.list(RuleReader::kKey)) rules_.take(*node);
+    out_.rules = rules_.done();
     out_.ipv6 = top_.boolean("ipv6").value_or(true);
     out_.tcp_concurrent = top_.boolean("tcp-concurrent").value_or(false);
     out_.keep_alive = !top_.boolean("disable-keep-alive").value_or(false);
@@ -182,19 +218,6 @@ class Loader {
     keep_alive("keep-alive-idle", out_.keep_alive_idle);
     keep_alive("keep-alive-interval", out_.keep_alive_interval);
     out_.log_level = top_.choice("log-level", kLevels).value_or(log::Level::kInfo);
-  }
-
-  void read_rules() {
-    auto rules = std::make_shared<route::RuleList>();
-    if (const Node* list = top_.find("rules")) rules->reserve(list->items().size());
-    route::Rule rule;
-    top_.each_scalar("rules", [&](const Node& node, size_t index) {
-      if (route::parse_rule({node.text(), node.line(), node.column()}, top_.source(), index,
-                            out_.targets, rule, top_.diagnostics())) {
-        rules->add(rule);
-      }
-    });
-    out_.rules = std::move(rules);
   }
 
   void read_engine() {
@@ -213,6 +236,7 @@ class Loader {
   }
 
   yaml::MapReader& top_;
+  RuleReader& rules_;
   Settings out_;
 };
 
@@ -233,13 +257,15 @@ std::optional<Settings> load_text(std::string source_name, std::string text, Dia
     return refuse(source_name, "a profile encrypted with age: not supported in this version", out);
   }
   const size_t errors_before = out.errors();
-  const auto document = yaml::parse(std::move(source_name), std::move(text), out);
+  RuleReader rules(source_name, out);
+  const yaml::Stream stream{RuleReader::kKey, [&](const Node& node) { rules.take(node); }};
+  const auto document = yaml::parse(std::move(source_name), std::move(text), out, {}, &stream);
   if (!document) return std::nullopt;
   if (document->root().is_null()) {
     return refuse(document->source(), "an empty profile", out);
   }
   yaml::MapReader top = yaml::MapReader::of(*document, out);
-  Settings settings = Loader(top).run();
+  Settings settings = Loader(top, rules).run();
   if (out.errors() != errors_before) return std::nullopt;
   return settings;
 }

@@ -252,6 +252,36 @@ TEST(ConfigSettings, RulesThroughAliasesKeepTheirPlace) {
       "of 'NOWHERE'\n");
 }
 
+// Rules are compiled while the document is read; where they stand or how they got there makes no
+// difference, and neither does what else is wrong.
+TEST(ConfigSettings, RulesFromAnywhere) {
+  for (const char* text :
+       {"rules:\n  - DOMAIN,a.example,REJECT\n  - MATCH,DIRECT\n",
+        "rules: [\"DOMAIN,a.example,REJECT\", 'MATCH,DIRECT']\nmode: rule\n",
+        "rules: &r\n  - DOMAIN,a.example,REJECT\n  - MATCH,DIRECT\nx-more: *r\n",
+        "x-r: &r [\"MATCH,DIRECT\"]\n<<: {rules: *r}\nrules: [\"DOMAIN,a.example,REJECT\", &m "
+        "\"MATCH,DIRECT\"]\nx-m: *m\n",
+        "x-base: &b\n  rules: [\"DOMAIN,a.example,REJECT\", \"MATCH,DIRECT\"]\n<<: *b\n",
+        "x-m: &m MATCH,DIRECT\nrules: [\"DOMAIN,a.example,REJECT\", *m]\n"}) {
+    const Settings s = loaded(text);
+    ASSERT_EQ(s.rules->size(), 2u) << text;
+    EXPECT_EQ(s.rules->text(0), "a.example") << text;
+    EXPECT_EQ(s.targets[s.rules->outbound(0)], "REJECT") << text;
+    EXPECT_EQ(s.rules->type(1), route::RuleType::kMatch) << text;
+  }
+  EXPECT_EQ(loaded("rules: []\n").rules->size(), 0u);
+  EXPECT_EQ(loaded("rules:\n").rules->size(), 0u);
+  EXPECT_EQ(loaded("x-a: {rules: [\"MATCH,DIRECT\"]}\n").rules->size(), 0u);
+  EXPECT_EQ(refusal("rules:\n  - MATCH,DIRECT\n  - [a, {b: c}]\n  - {d: e}\n  -\n  - MATCH,X\n"),
+            "c.yaml:3:5: error: rules[1]: found a list, expected text\n"
+            "c.yaml:4:5: error: rules[2]: found a mapping, expected text\n"
+            "c.yaml:4:9: error: rules[3]: found nothing, expected text\n"
+            "c.yaml:6:5: error: rules[4]: found 'MATCH,X', expected an existing target instead of "
+            "'X'\n");
+  EXPECT_NE(refusal("rules: [\"MATCH,DIRECT\"]\nrules: [\"MATCH,REJECT\"]\n").find("rules' again"),
+            std::string::npos);
+}
+
 // K04.
 TEST(ConfigUnknown, WarnsWithTheNearestKey) {
   EXPECT_EQ(

@@ -18,6 +18,22 @@ uint32_t tag_of(uint64_t hash) {
   return static_cast<uint32_t>(hash >> 32) & ~kIndexMask;
 }
 
+template <class Word>
+bool same_ends(const char* a, const char* b, size_t size) {
+  const size_t last = size - sizeof(Word);
+  return std::memcmp(a, b, sizeof(Word)) == 0 && std::memcmp(a + last, b + last, sizeof(Word)) == 0;
+}
+
+// As memcmp() says, without a call: names are short, and these are words in registers.
+bool same(const char* a, const char* b, size_t size) {
+  for (; size > 16; a += 8, b += 8, size -= 8) {
+    if (std::memcmp(a, b, 8) != 0) return false;
+  }
+  if (size >= 8) return same_ends<uint64_t>(a, b, size);
+  if (size >= 4) return same_ends<uint32_t>(a, b, size);
+  return size == 0 || (a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1]);
+}
+
 }  // namespace
 
 // Two cache lines, of which a short name with an address or two needs the first only.
@@ -93,7 +109,9 @@ size_t AnswerCache::slot_of(uint64_t hash, std::string_view name) const {
     if (slot == 0) return slots_.size();
     if (((slot ^ tag) & ~kIndexMask) != 0) continue;
     const Entry& e = entries_[(slot & kIndexMask) - 1];
-    if (e.hash == hash && std::string_view(e.data(), e.name_size) == name) return i;
+    if (e.hash == hash && e.name_size == name.size() && same(e.data(), name.data(), name.size())) {
+      return i;
+    }
   }
 }
 

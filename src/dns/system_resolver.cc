@@ -184,20 +184,16 @@ std::shared_ptr<const SystemResolver::Files> SystemResolver::files(TimePoint now
 
 // What is in the cache or of the hosts file is there in its normal form, and no literal is: a text
 // that is found as it came needs no look at its letters.
-Result<AddressList> SystemResolver::try_cached(std::string_view host) {
+Status SystemResolver::try_cached(std::string_view host, AddressList& out) {
   const uint64_t hash = hash_(host);
   const TimePoint now = rt::Worker::here().now();
-  Result<AddressList> out = AddressList();
-  std::unique_lock lock(mutex_);
-  const bool known = files_ != nullptr && now < next_check_ &&
-                     (files_->hosts.find(hash, host, *out) || cache_.find(hash, host, now, *out));
-  lock.unlock();
-  if (!known) {
-    out = Errc::kWouldBlock;
-  } else if (out->size == 0) {
-    out = Errc::kNoName;
+  std::lock_guard lock(mutex_);
+  if (files_ == nullptr || now >= next_check_) return Errc::kWouldBlock;
+  if (!files_->hosts.find(hash, host, out) && !cache_.find(hash, host, now, out)) {
+    return Errc::kWouldBlock;
   }
-  return out;
+  if (out.size == 0) return Errc::kNoName;
+  return {};
 }
 
 void SystemResolver::store(std::string_view name, const Answer& answer, TimePoint now) {
@@ -218,9 +214,14 @@ size_t SystemResolver::cached() const {
 }
 
 Task<Result<AddressList>> SystemResolver::resolve(std::string_view host, TimePoint deadline) {
-  Result<AddressList> known = try_cached(host);
-  if (known.code() == Errc::kWouldBlock) known = co_await look_up(host, deadline);
-  co_return known;
+  Result<AddressList> list = AddressList();
+  const Status known = try_cached(host, *list);
+  if (known.code() == Errc::kWouldBlock) {
+    list = co_await look_up(host, deadline);
+  } else if (!known.ok()) {
+    list = known.error();
+  }
+  co_return list;
 }
 
 Task<Result<AddressList>> SystemResolver::look_up(std::string_view host, TimePoint deadline) {
@@ -235,8 +236,9 @@ Task<Result<AddressList>> SystemResolver::look_up(std::string_view host, TimePoi
   const std::string name(*normal);
   // Read again if it is time to, for the look-up that follows.
   const std::shared_ptr<const Files> current = files(rt::Worker::here().now());
-  const Result<AddressList> known = try_cached(name);
-  if (known.code() != Errc::kWouldBlock) co_return known;
+  const Status known = try_cached(name, list);
+  if (known.ok()) co_return list;
+  if (known.code() != Errc::kWouldBlock) co_return known.error();
   // RFC 6761 section 6.3: localhost is this host, whatever a server says.
   if (name == "localhost" || name.ends_with(".localhost")) {
     list.add(IpAddress::v4(0x7f000001));

@@ -45,9 +45,10 @@ class SystemResolver final : public flow::Resolver {
 
   rt::Task<Result<flow::AddressList>> resolve(std::string_view host, TimePoint deadline) override;
 
-  // What resolve() would say of `host` without asking a server: kWouldBlock when that takes more
-  // than a look-up of the name as it is spelt. On a worker's thread.
-  Result<flow::AddressList> try_cached(std::string_view host);
+  // What resolve() would say of `host`, where one look-up of the name as it is spelt tells: its
+  // addresses in `out`, which is empty before, or kNoName; kWouldBlock when resolve() must be
+  // asked. No coroutine, and no more of the list is written than it holds. On a worker's thread.
+  Status try_cached(std::string_view host, flow::AddressList& out);
 
   // Forgets all answers.
   void flush();

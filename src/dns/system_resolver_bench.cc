@@ -1,4 +1,5 @@
-// dns_cache_hit_ipv4: the addresses of a name that is cached, among as many as the cache holds.
+// dns_cache_hit_ipv4: the addresses of a name that is cached, among as many as the cache holds, by
+// resolve(); /at_once: by try_cached().
 // dns_cache_store_evict: an answer stored in a full cache, which forgets another for it.
 #include "dns/system_resolver.h"
 
@@ -17,6 +18,7 @@ struct CacheBench {
     answer.ttl = SystemResolver::kMaxTtl;
     resolver.store(name, answer, now);
   }
+  static void read_files(SystemResolver& resolver, TimePoint now) { resolver.files(now); }
 };
 
 namespace {
@@ -57,6 +59,25 @@ void dns_cache_hit_ipv4(benchmark::State& state) {
   while (worker.scope().running() != 0) worker.turn(TimePoint::min());
 }
 BENCHMARK(dns_cache_hit_ipv4);
+
+void dns_cache_hit_at_once(benchmark::State& state) {
+  rt::sim::World world(1);
+  rt::Worker& worker = world.add_worker();
+  rt::Worker::Enter enter(worker);
+  SystemResolver resolver(without_files());
+  const std::vector<std::string> all = names();
+  for (const std::string& name : all) CacheBench::store(resolver, name, worker.now());
+  CacheBench::read_files(resolver, worker.now());
+  const std::string_view name = all.back();
+  bench::PerOperation cost(state);
+  for (auto _ : state) {
+    flow::AddressList list;
+    const Status known = resolver.try_cached(name, list);
+    if (!known.ok()) std::abort();
+    benchmark::DoNotOptimize(list);
+  }
+}
+BENCHMARK(dns_cache_hit_at_once)->Name("dns_cache_hit_ipv4/at_once");
 
 void dns_cache_store_evict(benchmark::State& state) {
   rt::sim::World world(1);

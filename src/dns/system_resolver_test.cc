@@ -541,6 +541,38 @@ TEST_F(SystemResolverTest, AnAnswerIsKeptForItsTtl) {
   EXPECT_EQ(first.asked.size(), 2 * once);
 }
 
+TEST_F(SystemResolverTest, WhatIsKnownIsSaidAtOnce) {
+  write("hosts", "192.0.2.7 own.example 192.0.2.8\n");
+  first.answer = [](const Query& q) {
+    return q.name == "a.example" ? always(q) : FakeServer::Answers{q.no_name(60)};
+  };
+  const auto at_once = [&](std::string_view host) {
+    worker.turn(TimePoint::min());
+    flow::AddressList list;
+    const Status known = resolver->try_cached(host, list);
+    if (!known.ok()) return std::string(describe(known.code()));
+    return list.view()[0].to_string();
+  };
+  const std::string unknown(describe(Errc::kWouldBlock));
+  EXPECT_EQ(at_once("own.example"), unknown) << "no file was read yet";
+  EXPECT_EQ(resolve("a.example"), kBoth);
+  EXPECT_EQ(resolve("none.example"), kNone);
+  EXPECT_EQ(at_once("a.example"), "2001:db8::1");
+  EXPECT_EQ(at_once("none.example"), kNone);
+  EXPECT_EQ(at_once("own.example"), "192.0.2.7");
+  for (const char* host : {"A.example", "a.example.", "b.example", "192.0.2.8", "localhost", ""}) {
+    EXPECT_EQ(at_once(host), unknown) << host;
+  }
+  EXPECT_EQ(resolve("192.0.2.8"), "192.0.2.8") << "a literal, whatever the hosts file says";
+  world.run_for(SystemResolver::kFileCheck);
+  EXPECT_EQ(at_once("a.example"), unknown) << "the files are to be looked at again";
+  EXPECT_EQ(resolve("a.example"), kBoth);
+  EXPECT_EQ(at_once("a.example"), "2001:db8::1");
+  resolver->flush();
+  EXPECT_EQ(at_once("a.example"), unknown);
+  EXPECT_EQ(at_once("own.example"), "192.0.2.7");
+}
+
 TEST_F(SystemResolverTest, TheShorterTtlOfTheTwoCounts) {
   first.answer = [](const Query& q) {
     return FakeServer::Answers{

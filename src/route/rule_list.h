@@ -21,10 +21,10 @@ class RuleList {
   // Targets a list can tell apart.
   static constexpr uint32_t kMaxTargets = 1u << 22;
 
-  // Room for so many, to be had at once.
-  void reserve(size_t rules) { rules_.reserve(rules); }
   // At the end; `rule` as parse_rule() leaves it, its target below kMaxTargets.
   void add(const Rule& rule);
+  // Gives back the room that was taken for more rules.
+  void shrink_to_fit() { rules_.shrink_to_fit(); }
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(rules_.size()); }
   [[nodiscard]] RuleType type(uint32_t i) const { return static_cast<RuleType>(rules_[i].type); }
   [[nodiscard]] bool no_resolve(uint32_t i) const { return rules_[i].no_resolve != 0; }

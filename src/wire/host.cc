@@ -75,8 +75,35 @@ size_t to_lower(char32_t c, char32_t out[2]) {
   return 1;
 }
 
-bool allowed(char c) {
+constexpr bool allowed(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+// Each byte's small letter where a host name may have it as it is, dots among them; 0 elsewhere.
+constexpr auto kPlain = [] {
+  std::array<char, 256> table{};
+  for (int c = 0; c < 128; ++c) {
+    const char small = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    if (allowed(small) || small == '.') table[static_cast<size_t>(c)] = small;
+  }
+  return table;
+}();
+
+// A name of plain labels in one pass; false where it is not one, or none at all.
+bool normalize_plain(std::string_view text, HostBuffer& buffer) {
+  if (text.size() > kMaxHost) return false;
+  size_t label = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = kPlain[static_cast<unsigned char>(text[i])];
+    buffer[i] = c;
+    if (c == '.') {
+      if (label == 0) return false;
+      label = 0;
+    } else if (c == 0 || ++label > kMaxLabel) {
+      return false;
+    }
+  }
+  return label != 0;
 }
 
 // One label, lower-cased, into `out`; how long it is, or nothing.
@@ -181,6 +208,7 @@ std::optional<size_t> encode_punycode(const char32_t* points, size_t count, char
 
 std::optional<std::string_view> normalize_host(std::string_view text, HostBuffer& buffer) {
   if (!text.empty() && text.back() == '.') text.remove_suffix(1);
+  if (normalize_plain(text, buffer)) return std::string_view(buffer.data(), text.size());
   if (text.empty()) return std::nullopt;
   size_t size = 0;
   char label[kMaxLabel];

@@ -57,6 +57,10 @@ bool Builder::attach(const Node* node, Position at) {
     return true;
   }
   const Frame& frame = frames_.back();
+  if (frame.streamed) {
+    stream_->take(*node);
+    return true;
+  }
   const bool is_key = frame.node->is_mapping() && (pending_.size() - frame.first) % 2 == 0;
   if (is_key && (node->is_sequence() || node->is_mapping())) {
     error(position_of(*node), "a list or mapping as a key; keys are plain or quoted text");
@@ -83,6 +87,10 @@ Position Builder::empty_position(Position after) const {
 bool Builder::scalar(std::string_view text, bool plain, std::string_view anchor, Position at) {
   if (!count(1, at)) return false;
   const Kind kind = plain && is_null_text(text) ? Kind::kNull : Kind::kScalar;
+  if (anchor.empty() && !frames_.empty() && frames_.back().streamed) {
+    const Node passing(kind, text, plain, at.line, at.column);
+    return attach(&passing, at);
+  }
   Node* node = arena_.make<Node>(kind, text, plain, at.line, at.column);
   if (!anchor.empty()) node->anchor_ = 1;
   add_anchor(anchor, node, false);
@@ -98,9 +106,16 @@ bool Builder::begin(Kind kind, std::string_view anchor, Position at) {
   if (!count(1, at)) return false;
   Node* node = arena_.make<Node>(kind, at.line, at.column);
   if (!anchor.empty()) node->anchor_ = 1;
+  const bool streamed = begins_stream(kind, anchor);
   if (!attach(node, at)) return false;
-  frames_.push_back({node, pending_.size(), add_anchor(anchor, node, true), before});
+  frames_.push_back({node, pending_.size(), add_anchor(anchor, node, true), before, 1, streamed});
   return true;
+}
+
+bool Builder::begins_stream(Kind kind, std::string_view anchor) const {
+  if (stream_ == nullptr || kind != Kind::kSequence || !anchor.empty()) return false;
+  return frames_.size() == 1 && frames_[0].node->is_mapping() && pending_.size() % 2 == 1 &&
+         pending_.back()->text() == stream_->key;
 }
 
 bool Builder::alias(std::string_view name, Position at) {

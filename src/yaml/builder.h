@@ -24,8 +24,9 @@ struct Position {
 // the reason is then in `out`. Texts must be in the arena or outlive it, anchor names are copied.
 class Builder {
  public:
-  Builder(const std::string& source, Arena& arena, Diagnostics& out, const Limits& limits)
-      : source_(source), arena_(arena), out_(out), limits_(limits) {}
+  Builder(const std::string& source, Arena& arena, Diagnostics& out, const Limits& limits,
+          const Stream* stream)
+      : source_(source), arena_(arena), out_(out), limits_(limits), stream_(stream) {}
 
   bool scalar(std::string_view text, bool plain, std::string_view anchor, Position at);
   bool begin(Kind kind, std::string_view anchor, Position at);
@@ -59,6 +60,7 @@ class Builder {
     size_t anchor;          // in anchors_
     uint64_t nodes_before;  // nodes_ when it began
     uint32_t height = 1;
+    bool streamed = false;  // its elements go to stream_
   };
   // A candidate entry of a mapping that has a merge key or many entries.
   struct Candidate {
@@ -68,6 +70,7 @@ class Builder {
   };
 
   bool count(uint64_t nodes, Position at);
+  [[nodiscard]] bool begins_stream(Kind kind, std::string_view anchor) const;
   bool attach(const Node* node, Position at);
   size_t add_anchor(std::string_view name, const Node* node, bool open);
   void raise(uint32_t height_of_child);
@@ -84,6 +87,7 @@ class Builder {
   Arena& arena_;
   Diagnostics& out_;
   const Limits& limits_;
+  const Stream* stream_;  // nullptr: none
   std::vector<Frame> frames_;
   std::vector<const Node*> pending_;  // children of the open frames, keys and values in turn
   std::vector<Anchor> anchors_;

@@ -208,7 +208,7 @@ class EventParser {
 }  // namespace
 
 std::optional<Document> parse(std::string source, std::string text, Diagnostics& out,
-                              const Limits& limits) {
+                              const Limits& limits, const Stream* stream) {
   if (text.size() > limits.text_bytes) {
     out.add({Severity::kError,
              std::move(source),
@@ -223,7 +223,7 @@ std::optional<Document> parse(std::string source, std::string text, Diagnostics&
   document.source_ = std::move(source);
   document.text_ = std::make_unique<const std::string>(std::move(text));
   const Scan scanned = scan(*document.text_);
-  Builder builder(document.source_, document.arena_, out, limits);
+  Builder builder(document.source_, document.arena_, out, limits, stream);
   if (scanned.fault) {
     builder.error({scanned.fault->line, scanned.fault->column}, std::string(scanned.fault->what));
     return std::nullopt;

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,15 @@ struct Limits {
   uint32_t nodes = 4'000'000;  // counting each alias as the nodes it stands for
 };
 
+// A list that is used while it is read instead of kept: it may have very many elements, and a tree
+// of them would be the most that loading needs.
+struct Stream {
+  std::string_view key;  // of the root, which is a mapping
+  // Called with each element in turn, collections before they have any. The node is gone
+  // afterwards, its text stays as long as the Document.
+  std::function<void(const Node&)> take;
+};
+
 // Owns the text and the tree. Movable; nodes and their texts stay where they are.
 class Document {
  public:
@@ -37,7 +47,7 @@ class Document {
 
  private:
   friend std::optional<Document> parse(std::string source, std::string text, Diagnostics& out,
-                                       const Limits& limits);
+                                       const Limits& limits, const Stream* stream);
   Document() = default;
 
   std::string source_;
@@ -49,7 +59,10 @@ class Document {
 // nullopt when the text is refused; then `out` has at least one error, with line and column.
 // `source` names the text in diagnostics: a file name, "<stdin>", a provider. Writes nothing to
 // standard error. Safe from any thread.
+//
+// A list under the stream's key goes to it and is empty in the tree, unless it has an anchor or
+// comes from elsewhere, by an alias or a merge: then it is in the tree as any other.
 std::optional<Document> parse(std::string source, std::string text, Diagnostics& out,
-                              const Limits& limits = {});
+                              const Limits& limits = {}, const Stream* stream = nullptr);
 
 }  // namespace culvert::yaml

@@ -434,5 +434,31 @@ TEST(YamlDocument, MovesWithItsNodes) {
   EXPECT_EQ(node->text(), "b");
 }
 
+// A streamed list leaves nothing in the tree; one that something else may refer to stays there.
+TEST(YamlStream, TakesTheElementsOfOneList) {
+  const auto run = [](std::string text) {
+    std::string taken;
+    Diagnostics out;
+    const Stream stream{"list", [&](const Node& node) {
+                          taken += node.is_scalar() ? std::string(node.text()) : "?";
+                          taken += ' ';
+                        }};
+    const auto document = parse("t.yaml", std::move(text), out, {}, &stream);
+    if (!document) return "refused: " + out.to_string();
+    const Node* list = document->root().find("list");
+    taken += "| ";
+    if (list != nullptr) taken += std::to_string(list->items().size());
+    return taken;
+  };
+  EXPECT_EQ(run("list: [a, 'b', [c, [d]], {e: f}, ~, g]\nother: [h]\n"), "a b ? ? ? g | 0");
+  EXPECT_EQ(run("other: [h]\nlist:\n- a\n- &x b\n- *x\nmore: *x\n"), "a b b | 0");
+  EXPECT_EQ(run("list: &l [a, b]\nother: *l\n"), "| 2");
+  EXPECT_EQ(run("other: {list: [a, b]}\n"), "| ");
+  EXPECT_EQ(run("[list, [a, b]]\n"), "| ");
+  EXPECT_EQ(run("list: a\n"), "| 0");
+  EXPECT_EQ(run("list: []\n"), "| 0");
+  EXPECT_EQ(run("list: [a]\nlist: [b]\n").substr(0, 8), "refused:");
+}
+
 }  // namespace
 }  // namespace culvert::yaml
