@@ -1,6 +1,7 @@
 #include "route/rule.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <iterator>
 
@@ -23,10 +24,30 @@ std::string_view trim_spaces(std::string_view s) {
 }
 
 inline std::string_view trim(std::string_view s) {
-  if (s.empty() || !(is_space(s.front()) || is_space(s.back()))) [[likely]] {
+  const auto visible = [](char c) { return static_cast<unsigned char>(c) > ' '; };
+  if (s.empty() || (visible(s.front()) && visible(s.back()))) [[likely]] {
     return s;
   }
   return trim_spaces(s);
+}
+
+// The first comma or the end. Eight bytes at a time, in line: parts are too short for memchr() to
+// be worth its call.
+inline size_t find_comma(std::string_view s) {
+  constexpr uint64_t kOnes = 0x0101010101010101u;
+  size_t i = 0;
+  if constexpr (std::endian::native == std::endian::little) {
+    for (; i + sizeof(uint64_t) <= s.size(); i += sizeof(uint64_t)) {
+      uint64_t bytes;
+      std::memcpy(&bytes, s.data() + i, sizeof bytes);
+      bytes ^= kOnes * ',';
+      // The lowest bit that is set is of the first byte that is zero.
+      const uint64_t zeros = (bytes - kOnes) & ~bytes & (kOnes << 7);
+      if (zeros != 0) return i + static_cast<size_t>(std::countr_zero(zeros)) / 8;
+    }
+  }
+  while (i < s.size() && s[i] != ',') ++i;
+  return i;
 }
 
 // The parts between commas, one after another. A trailing comma is tolerated.
@@ -37,8 +58,8 @@ class Parts {
   }
   [[nodiscard]] bool more() const { return more_; }
   std::string_view next() {
-    const size_t comma = rest_.find(',');
-    more_ = comma != std::string_view::npos;
+    const size_t comma = find_comma(rest_);
+    more_ = comma != rest_.size();
     const std::string_view part = rest_.substr(0, comma);
     if (more_) rest_.remove_prefix(comma + 1);
     return trim(part);
@@ -49,20 +70,22 @@ class Parts {
   bool more_ = true;
 };
 
-// As ==, without a call: words and targets are short.
+template <class Word>
+bool equal_at(std::string_view a, std::string_view b, size_t at) {
+  Word p, q;
+  std::memcpy(&p, a.data() + at, sizeof p);
+  std::memcpy(&q, b.data() + at, sizeof q);
+  return p == q;
+}
+
+// As ==, without a call: the words and targets compared are short. The last bytes are read together
+// with some before them.
 inline bool equal(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  size_t i = 0;
-  for (; i + sizeof(uint64_t) <= a.size(); i += sizeof(uint64_t)) {
-    uint64_t p, q;
-    std::memcpy(&p, a.data() + i, sizeof p);
-    std::memcpy(&q, b.data() + i, sizeof q);
-    if (p != q) return false;
-  }
-  for (; i < a.size(); ++i) {
-    if (a[i] != b[i]) return false;
-  }
-  return true;
+  const size_t n = a.size();
+  if (n != b.size()) return false;
+  if (n >= 8 && n <= 16) return equal_at<uint64_t>(a, b, 0) && equal_at<uint64_t>(a, b, n - 8);
+  if (n >= 4 && n < 8) return equal_at<uint32_t>(a, b, 0) && equal_at<uint32_t>(a, b, n - 4);
+  return a == b;
 }
 
 bool same_word(std::string_view text, std::string_view capitals) {
@@ -180,7 +203,10 @@ bool parse_rule(const RuleSource& source, std::string_view source_name, size_t i
     return false;
   };
   Parts parts(source.text);
-  const std::string_view word = parts.next();
+  std::string_view part[3];
+  size_t count = 0;
+  while (count < 3 && parts.more()) part[count++] = parts.next();
+  const std::string_view word = part[0];
   const Word* known = std::begin(kWords);
   while (known->word.size() != word.size()) {
     if (++known == std::end(kWords)) return fail(expected_type(word));
@@ -189,17 +215,21 @@ bool parse_rule(const RuleSource& source, std::string_view source_name, size_t i
   out.type = known->type;
   out.no_resolve = false;
   out.payload.clear();
-  std::string_view payload;
-  if (out.type != RuleType::kMatch && parts.more()) payload = parts.next();
-  if (!parts.more()) {
-    return fail(out.type == RuleType::kMatch ? "MATCH,target" : "TYPE,payload,target");
+  const auto no_parameter = [&](std::string_view parameter) {
+    return fail(format("no parameter '{}' after the target", parameter));
+  };
+  std::string_view payload = part[1], named = part[2];
+  if (out.type == RuleType::kMatch) {
+    if (count == 1) return fail("MATCH,target");
+    if (count == 3) return no_parameter(part[2]);
+    payload = {};
+    named = part[1];
+  } else if (count != 3) {
+    return fail("TYPE,payload,target");
   }
-  const std::string_view named = parts.next();
   while (parts.more()) {
     const std::string_view parameter = parts.next();
-    if (parameter != "no-resolve" || out.type != RuleType::kIpCidr) {
-      return fail(format("no parameter '{}' after the target", parameter));
-    }
+    if (parameter != "no-resolve" || out.type != RuleType::kIpCidr) return no_parameter(parameter);
     out.no_resolve = true;
   }
   if (out.type == RuleType::kIpCidr) {
