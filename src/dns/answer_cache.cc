@@ -62,20 +62,20 @@ void AnswerCache::Entry::set(std::string_view name, const AddressList& addresses
   char* p = longer ? longer.get() : text.data();
   name.copy(p, name.size());
   p += name.size();
-  for (size_t i = 0; i < addresses.size; ++i) {
-    const IpAddress& ip = addresses.items[i];
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const IpAddress& ip = addresses.view()[i];
     if (ip.is_v6()) v6 = static_cast<uint16_t>(v6 | 1u << i);
     std::memcpy(p, ip.bytes.data(), ip.size());
     p += ip.size();
   }
   name_size = static_cast<uint8_t>(name.size());
-  count = addresses.size;
+  count = static_cast<uint8_t>(addresses.size());
 }
 
 void AnswerCache::Entry::read(AddressList& out) const {
   const char* p = data() + name_size;
   for (size_t i = 0; i < count; ++i) {
-    IpAddress& ip = out.items[i];
+    IpAddress ip;
     const bool wide = (v6 >> i & 1) != 0;
     ip.family = wide ? Family::kV6 : Family::kV4;
     if (wide) {
@@ -85,8 +85,8 @@ void AnswerCache::Entry::read(AddressList& out) const {
       std::memcpy(ip.bytes.data(), p, 4);
       p += 4;
     }
+    out.add(ip);
   }
-  out.size = count;
 }
 
 AnswerCache::AnswerCache(size_t limit)

@@ -6,7 +6,7 @@
 #include <list>
 
 #include "base/format.h"
-#include "dns/keyed_hash.h"
+#include "base/keyed_hash.h"
 
 namespace culvert::dns {
 namespace {
@@ -22,7 +22,7 @@ std::string text(const AddressList& list) {
 
 AddressList random_list(Rng& rng, size_t count) {
   AddressList list;
-  while (list.size < count) {
+  while (list.size() < count) {
     uint8_t raw[16];
     rng.fill(raw);
     list.add(raw[0] < 128 ? IpAddress::v4(Bytes(raw).first(4)) : IpAddress::v6(raw));

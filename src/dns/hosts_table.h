@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dns/keyed_hash.h"
+#include "base/keyed_hash.h"
 #include "flow/resolver.h"
 #include "wire/resolv_conf.h"
 

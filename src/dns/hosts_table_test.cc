@@ -55,7 +55,7 @@ TEST_F(HostsTableTest, ManyNamesAndMoreAddressesThanAListHolds) {
   }
   flow::AddressList out;
   EXPECT_TRUE(table.find(hash("many"), "many", out));
-  EXPECT_EQ(out.size, flow::AddressList::kMax);
+  EXPECT_EQ(out.size(), flow::AddressList::kMax);
   EXPECT_EQ(find(table, "n5000"), "none");
 }
 

@@ -192,7 +192,7 @@ Status SystemResolver::try_cached(std::string_view host, AddressList& out) {
   if (!files_->hosts.find(hash, host, out) && !cache_.find(hash, host, now, out)) {
     return Errc::kWouldBlock;
   }
-  if (out.size == 0) return Errc::kNoName;
+  if (out.empty()) return Errc::kNoName;
   return {};
 }
 
@@ -297,7 +297,7 @@ Task<Result<AddressList>> SystemResolver::ask_servers(std::string name,
       for (const IpAddress& ip : (*part)->addresses.view()) merged.addresses.add(ip);
       merged.ttl = std::min(merged.ttl, (*part)->ttl);
     }
-    if (merged.addresses.size != 0) {
+    if (!merged.addresses.empty()) {
       // Half an answer serves now, and is asked for again soon.
       if (!complete) merged.ttl = std::min<Duration>(merged.ttl, kNegativeTtl);
       store(name, merged, rt::Worker::here().now());

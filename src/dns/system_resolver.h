@@ -17,8 +17,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/keyed_hash.h"
 #include "dns/answer_cache.h"
-#include "dns/keyed_hash.h"
 #include "flow/resolver.h"
 #include "rt/worker.h"
 #include "wire/resolv_conf.h"
@@ -48,7 +48,7 @@ class SystemResolver final : public flow::Resolver {
   // What resolve() would say of `host`, where one look-up of the name as it is spelt tells: its
   // addresses in `out`, which is empty before, or kNoName; kWouldBlock when resolve() must be
   // asked. No coroutine, and no more of the list is written than it holds. On a worker's thread.
-  Status try_cached(std::string_view host, flow::AddressList& out);
+  Status try_cached(std::string_view host, flow::AddressList& out) override;
 
   // Forgets all answers.
   void flush();

@@ -1,5 +1,5 @@
-// dns_cache_hit_ipv4: the addresses of a name that is cached, among as many as the cache holds, by
-// resolve(); /at_once: by try_cached().
+// dns_cache_hit_ipv4: the addresses of a name that is cached, among as many as the cache holds, as
+// outbounds and rules ask first, by try_cached(); /resolve: by the coroutine.
 // dns_cache_store_evict: an answer stored in a full cache, which forgets another for it.
 #include "dns/system_resolver.h"
 
@@ -48,7 +48,7 @@ rt::Task<void> resolve_all(benchmark::State& state, SystemResolver& resolver,
   }
 }
 
-void dns_cache_hit_ipv4(benchmark::State& state) {
+void dns_cache_hit_resolve(benchmark::State& state) {
   rt::sim::World world(1);
   rt::Worker& worker = world.add_worker();
   rt::Worker::Enter enter(worker);
@@ -58,9 +58,9 @@ void dns_cache_hit_ipv4(benchmark::State& state) {
   worker.scope().spawn("resolve", resolve_all(state, resolver, all.back()));
   while (worker.scope().running() != 0) worker.turn(TimePoint::min());
 }
-BENCHMARK(dns_cache_hit_ipv4);
+BENCHMARK(dns_cache_hit_resolve)->Name("dns_cache_hit_ipv4/resolve");
 
-void dns_cache_hit_at_once(benchmark::State& state) {
+void dns_cache_hit_ipv4(benchmark::State& state) {
   rt::sim::World world(1);
   rt::Worker& worker = world.add_worker();
   rt::Worker::Enter enter(worker);
@@ -77,7 +77,7 @@ void dns_cache_hit_at_once(benchmark::State& state) {
     benchmark::DoNotOptimize(list);
   }
 }
-BENCHMARK(dns_cache_hit_at_once)->Name("dns_cache_hit_ipv4/at_once");
+BENCHMARK(dns_cache_hit_ipv4);
 
 void dns_cache_store_evict(benchmark::State& state) {
   rt::sim::World world(1);

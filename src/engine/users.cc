@@ -13,9 +13,9 @@
 namespace culvert::engine {
 namespace {
 
-dns::KeyedHash fresh_hash() {
+KeyedHash fresh_hash() {
   SystemRng rng;
-  return dns::KeyedHash(rng);
+  return KeyedHash(rng);
 }
 
 template <class Word>

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dns/keyed_hash.h"
+#include "base/keyed_hash.h"
 #include "flow/authenticator.h"
 
 namespace culvert::engine {
@@ -46,7 +46,7 @@ class Users final : public flow::Authenticator {
   void insert(uint32_t at);
   static bool is_of(const char* record, std::string_view user, std::string_view password);
 
-  dns::KeyedHash hash_;
+  KeyedHash hash_;
   std::vector<Slot> slots_;  // a power of two, a third of them empty at least
   size_t mask_;
   std::vector<char> texts_;

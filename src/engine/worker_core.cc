@@ -144,11 +144,17 @@ Task<Result<route::Decision>> WorkerCore::decide(FlowMeta& meta, TimePoint deadl
   const Generation* judged_by = generation_;
   d = judged_by->tables->match(meta, facts, 0);
   while (d.kind == Kind::kNeedIp) {
-    const Result<flow::AddressList> addresses =
-        co_await resolver_.resolve(meta.host_name(), deadline);
-    if (addresses.code() == Errc::kCancelled) co_return addresses.error();
+    flow::AddressList known;
+    Status status = resolver_.try_cached(meta.host_name(), known);
+    if (status.code() == Errc::kWouldBlock) {
+      const Result<flow::AddressList> found =
+          co_await resolver_.resolve(meta.host_name(), deadline);
+      status = found.ok() ? Status() : Status(found.error());
+      if (found.ok()) known = *found;
+    }
+    if (status.code() == Errc::kCancelled) co_return status.error();
     facts.ip_known = true;
-    if (addresses.ok()) meta.resolved = addresses->items[0];
+    if (status.ok()) meta.resolved = known.front();
     // The rules may have been replaced meanwhile: then they are all asked again.
     const uint32_t from = judged_by == generation_ ? d.rule : 0;
     judged_by = generation_;

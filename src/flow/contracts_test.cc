@@ -151,7 +151,7 @@ TEST_F(ContractsTest, ResolverAnswersFailsAndObeysItsDeadline) {
   resolver.delay = 2s;
   const Result<AddressList> found = run(resolver.resolve("a.example", worker.now() + 5s));
   ASSERT_TRUE(found.ok());
-  EXPECT_EQ(found->size, 2);
+  EXPECT_EQ(found->size(), 2u);
   EXPECT_EQ(run(resolver.resolve("b.example", worker.now() + 5s)).code(), Errc::kNoName);
   EXPECT_EQ(run(resolver.resolve("down.example", worker.now() + 5s)).code(), Errc::kUnreachable);
   EXPECT_EQ(run(resolver.resolve("a.example", worker.now() + 1s)).code(), Errc::kTimedOut);

@@ -27,13 +27,20 @@ class DirectOutbound final : public flow::Outbound {
       if (!guard_.allows(meta, meta.destination)) co_return Errc::kRejected;
       co_return co_await transport::dial_one(meta.destination, connect_, deadline);
     }
-    Result<flow::AddressList> addresses = co_await resolver_.resolve(meta.host_name(), deadline);
-    if (!addresses.ok()) co_return addresses.error().from(Side::kUpstream);
+    flow::AddressList addresses;
+    Status known = resolver_.try_cached(meta.host_name(), addresses);
+    if (known.code() == Errc::kWouldBlock) {
+      const Result<flow::AddressList> found =
+          co_await resolver_.resolve(meta.host_name(), deadline);
+      known = found.ok() ? Status() : Status(found.error());
+      if (found.ok()) addresses = *found;
+    }
+    if (!known.ok()) co_return known.error().from(Side::kUpstream);
     flow::AddressList allowed;
-    for (const IpAddress& ip : addresses->view()) {
+    for (const IpAddress& ip : addresses.view()) {
       if (guard_.allows(meta, Endpoint(ip, meta.destination.port))) allowed.add(ip);
     }
-    if (allowed.size == 0) co_return Errc::kRejected;
+    if (allowed.empty()) co_return Errc::kRejected;
     co_return co_await transport::dial_any(allowed, meta.destination.port, connect_, delay_,
                                            deadline);
   }

@@ -38,17 +38,17 @@ Task<Status> run_race(Race& race, AddressList addresses, uint16_t port, rt::Conn
                       Duration attempt_delay, TimePoint deadline) {
   size_t next = 0;
   while (race.winner == nullptr) {
-    if (next < addresses.size) {
+    if (next < addresses.size()) {
       ++race.running;
       race.scope.spawn("dial attempt",
-                       attempt(race, Endpoint(addresses.items[next], port), options, deadline));
+                       attempt(race, Endpoint(addresses.view()[next], port), options, deadline));
       ++next;
       if (race.winner != nullptr) break;
     } else if (race.running == 0) {
       co_return race.last_error;
     }
     const size_t running_before = race.running;
-    const TimePoint wake = next < addresses.size
+    const TimePoint wake = next < addresses.size()
                                ? std::min(deadline, rt::Worker::here().now() + attempt_delay)
                                : deadline;
     race.changed.reset();
@@ -66,13 +66,13 @@ Task<Status> run_race(Race& race, AddressList addresses, uint16_t port, rt::Conn
 
 AddressList interleave(const AddressList& addresses) {
   AddressList out;
-  if (addresses.size == 0) return out;
-  const Family first = addresses.items[0].family;
+  if (addresses.empty()) return out;
+  const Family first = addresses.front().family;
   AddressList a, b;
   for (const IpAddress& ip : addresses.view()) (ip.family == first ? a : b).add(ip);
-  for (size_t i = 0; i < std::max(a.size, b.size); ++i) {
-    if (i < a.size) out.add(a.items[i]);
-    if (i < b.size) out.add(b.items[i]);
+  for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+    if (i < a.size()) out.add(a.view()[i]);
+    if (i < b.size()) out.add(b.view()[i]);
   }
   return out;
 }
@@ -87,9 +87,9 @@ Task<Result<StreamPtr>> dial_one(Endpoint to, rt::ConnectOptions options, TimePo
 
 Task<Result<StreamPtr>> dial_any(AddressList addresses, uint16_t port, rt::ConnectOptions options,
                                  Duration attempt_delay, TimePoint deadline) {
-  if (addresses.size == 0) co_return Error(Errc::kNoName, Side::kUpstream);
-  if (addresses.size == 1) {
-    co_return co_await dial_one(Endpoint(addresses.items[0], port), options, deadline);
+  if (addresses.empty()) co_return Error(Errc::kNoName, Side::kUpstream);
+  if (addresses.size() == 1) {
+    co_return co_await dial_one(Endpoint(addresses.front(), port), options, deadline);
   }
   rt::Scope* outer = co_await rt::CurrentScope();
   Race race(outer);

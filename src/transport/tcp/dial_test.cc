@@ -58,7 +58,7 @@ TEST(Interleave, FamiliesAlternateFromTheFirst) {
   const flow::AddressList mixed = interleave(in);
   for (const IpAddress& a : mixed.view()) out += a.to_string() + " ";
   EXPECT_EQ(out, "2001:db8::1 192.0.2.1 2001:db8::2 192.0.2.2 ");
-  EXPECT_EQ(interleave({}).size, 0);
+  EXPECT_EQ(interleave({}).size(), 0u);
 }
 
 TEST_F(DialTest, ARefusedAddressIsFollowedAtOnce) {

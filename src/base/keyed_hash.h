@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 
-namespace culvert::dns {
+namespace culvert {
 
 class KeyedHash {
  public:
@@ -73,4 +73,4 @@ class KeyedHash {
   std::array<uint64_t, 4> key_;
 };
 
-}  // namespace culvert::dns
+}  // namespace culvert

@@ -1,11 +1,11 @@
-#include "dns/keyed_hash.h"
+#include "base/keyed_hash.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
-namespace culvert::dns {
+namespace culvert {
 namespace {
 
 TEST(KeyedHash, EveryByteAndTheLengthCount) {
@@ -79,4 +79,4 @@ TEST(KeyedHash, AllBitsOfTheHashDependOnTheText) {
 }
 
 }  // namespace
-}  // namespace culvert::dns
+}  // namespace culvert
