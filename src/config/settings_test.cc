@@ -259,8 +259,11 @@ TEST(ConfigSettings, RulesFromAnywhere) {
        {"rules:\n  - DOMAIN,a.example,REJECT\n  - MATCH,DIRECT\n",
         "rules: [\"DOMAIN,a.example,REJECT\", 'MATCH,DIRECT']\nmode: rule\n",
         "rules: &r\n  - DOMAIN,a.example,REJECT\n  - MATCH,DIRECT\nx-more: *r\n",
-        "x-r: &r [\"MATCH,DIRECT\"]\n<<: {rules: *r}\nrules: [\"DOMAIN,a.example,REJECT\", &m "
-        "\"MATCH,DIRECT\"]\nx-m: *m\n",
+        R"(x-r: &r ["MATCH,DIRECT"]
+<<: {rules: *r}
+rules: ["DOMAIN,a.example,REJECT", &m "MATCH,DIRECT"]
+x-m: *m
+)",
         "x-base: &b\n  rules: [\"DOMAIN,a.example,REJECT\", \"MATCH,DIRECT\"]\n<<: *b\n",
         "x-m: &m MATCH,DIRECT\nrules: [\"DOMAIN,a.example,REJECT\", *m]\n"}) {
     const Settings s = loaded(text);

@@ -21,10 +21,10 @@ class AddressList {
  public:
   static constexpr size_t kMax = 16;
   AddressList() {}
-  AddressList(const AddressList& other) : size_(other.size_) {
+  AddressList(const AddressList& other) noexcept : size_(other.size_) {
     std::uninitialized_copy_n(other.items_.data(), size_, items_.data());
   }
-  AddressList& operator=(const AddressList& other) {
+  AddressList& operator=(const AddressList& other) noexcept {
     if (this != &other) {
       size_ = other.size_;
       std::uninitialized_copy_n(other.items_.data(), size_, items_.data());

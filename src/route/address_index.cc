@@ -45,12 +45,12 @@ AddressIndex::AddressIndex(const RuleList& rules, uint32_t begin, uint32_t end) 
   for (uint32_t i = begin; i < end; ++i) {
     if (rules.type(i) == RuleType::kIpCidr) (rules.prefix(i).ip.is_v4() ? v4 : v6).push_back(i);
   }
-  build(rules, std::move(v4), v4_);
-  build(rules, std::move(v6), v6_);
+  build(rules, v4, v4_);
+  build(rules, v6, v6_);
 }
 
 template <class Key>
-void AddressIndex::build(const RuleList& rules, std::vector<uint32_t> members, Ranges<Key>& out) {
+void AddressIndex::build(const RuleList& rules, std::vector<uint32_t>& members, Ranges<Key>& out) {
   // Two prefixes are apart or one in the other. By first address, the wider before the narrower,
   // each comes behind all that it is in.
   const auto before = [&](uint32_t a, uint32_t b) {

@@ -29,7 +29,7 @@ class AddressIndex {
   };
   using Wide = std::array<uint8_t, 16>;
   template <class Key>
-  static void build(const RuleList& rules, std::vector<uint32_t> members, Ranges<Key>& out);
+  static void build(const RuleList& rules, std::vector<uint32_t>& members, Ranges<Key>& out);
   template <class Key>
   [[nodiscard]] uint32_t search(const Ranges<Key>& ranges, const Key& key, const IpAddress& address,
                                 uint32_t limit) const;

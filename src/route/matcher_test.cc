@@ -20,7 +20,7 @@ Tables compile(std::initializer_list<const char*> lines) {
         << diagnostics.to_string();
     rules.push_back(rule);
   }
-  return Tables(std::move(rules));
+  return Tables(rules);
 }
 
 std::string error_of(const char* line) {

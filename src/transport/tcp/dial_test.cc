@@ -36,7 +36,7 @@ class DialTest : public ::testing::Test {
     ASSERT_TRUE(l.ok());
     listeners.push_back(*std::move(l));
   }
-  void run(flow::AddressList addresses, Duration limit = 5s) {
+  void run(const flow::AddressList& addresses, Duration limit = 5s) {
     begun = world.now();
     code = Errc::kWouldBlock;
     worker.scope().spawn("dial", dial(addresses, worker.now() + limit, &code, &won, &when));
