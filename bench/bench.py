@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -162,6 +163,8 @@ def main():
     two.add_argument("first")
     two.add_argument("second")
     options = parser.parse_args()
+    # Ended from outside, it still ends what it has started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     if options.command == "list":
         return command_list()
     if options.command == "compare":

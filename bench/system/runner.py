@@ -18,18 +18,22 @@ ONE_AT_A_TIME = {"tcp": loads.tcp, "short": loads.short, "udp": loads.udp, "dns"
 class Scale:
     """How much is run."""
 
-    def __init__(self, kind, repetitions, seconds, pair_seconds, holds, best_only):
+    def __init__(self, kind, repetitions, pending, holds, best_only):
         self.kind = kind
         self.repetitions = repetitions
-        self.seconds = seconds            # of a load
-        self.pair_seconds = pair_seconds  # of a load of a row that Culvert does not have yet
-        self.holds = holds                # repetitions of a memory scenario
-        self.best_only = best_only        # one peer a row
+        self.pending = pending      # repetitions of a row that Culvert does not have yet
+        self.holds = holds          # repetitions of a memory scenario
+        self.best_only = best_only  # one peer a row
+
+    def repetitions_of(self, run):
+        return self.repetitions if run.get("culvert") else self.pending
 
 
-QUICK = Scale("quick", 3, 2.0, 2.0, 1, True)
-FULL = Scale("full", 5, 2.0, 1.0, 5, False)
-ROW = Scale("row", 5, 2.0, 2.0, 1, False)
+SECONDS = 2.0          # of a load
+PENDING_SECONDS = 1.0  # of a load of a row that Culvert does not have yet
+QUICK = Scale("quick", repetitions=3, pending=3, holds=1, best_only=True)
+FULL = Scale("full", repetitions=5, pending=3, holds=5, best_only=False)
+ROW = Scale("row", repetitions=5, pending=5, holds=1, best_only=False)
 
 
 def read_runs():
@@ -112,10 +116,10 @@ class Session:
 
     def alternate(self, run, able):
         load = ONE_AT_A_TIME[run["scenario"]]
-        seconds = self.scale.seconds if run.get("culvert") else self.scale.pair_seconds
+        seconds = SECONDS if run.get("culvert") else PENDING_SECONDS
         raw = []
         with loads.FarEnd() as far:
-            for repetition in range(self.scale.repetitions):
+            for repetition in range(self.scale.repetitions_of(run)):
                 for name in self.order(able, repetition):
                     try:
                         with processes.Setup() as setup:
@@ -133,17 +137,17 @@ class Session:
             raise gate.TooNoisy(why)
 
     def vpn(self, run, able):
-        for repetition in range(self.scale.repetitions):
+        for repetition in range(self.scale.repetitions_of(run)):
             for name in self.order(able, repetition):
                 try:
                     self.put(run, name, repetition, gate.undisturbed(
-                        lambda: vpn.measure(name, self.scale.pair_seconds)))
+                        lambda: vpn.measure(name, int(PENDING_SECONDS))))
                 except (loads.LoadFailed, processes.StartFailed) as error:
                     self.fail(run, name, repetition, error)
 
     def idle(self, run, able):
         """All of them started one after the other, then left alone together."""
-        for repetition in range(max(self.scale.repetitions, 3) if run["run"] == "idle" else 1):
+        for repetition in range(self.scale.repetitions):
             rest = 15 if repetition == 0 else 3
             setups = {}
             try:
@@ -177,7 +181,8 @@ class Session:
                             held[name] = (setups[name], started(name, setups[name], far))
                         except processes.StartFailed as error:
                             self.fail(run, name, repetition, error)
-                    done = memory.hold(far, held, run["options"]["count"], 15, 60)
+                    done = memory.hold(far, held, run["options"]["count"],
+                                       15 if repetition == 0 else 5, 60)
                     for name, record in done.items():
                         if record["failed"] or not record["complete"]:
                             self.fail(run, name, repetition, f"{record['failed']} failed, "

@@ -19,6 +19,17 @@ namespace {
 constexpr int kTimeoutSeconds = 10;
 constexpr int kDatagramBuffer = 4 << 20;
 
+// The load comes from an address of its own: mihomo refuses a client whose address and port are
+// those of one of its own connections, which happens by chance when both are 127.0.0.1.
+bool bind_source(const Socket& s) {
+  sockaddr_in from{};
+  from.sin_family = AF_INET;
+  from.sin_addr.s_addr = htonl(0x7f000002);
+  const int one = 1;
+  setsockopt(s.fd(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &one, sizeof one);
+  return bind(s.fd(), generic(from), sizeof from) == 0;
+}
+
 Socket connect_tcp(const sockaddr_in& to, int receive_buffer) {
   Socket s(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!s) return s;
@@ -30,7 +41,7 @@ Socket connect_tcp(const sockaddr_in& to, int receive_buffer) {
   }
   const int one = 1;
   setsockopt(s.fd(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  if (connect(s.fd(), generic(to), sizeof to) != 0) return {};
+  if (!bind_source(s) || connect(s.fd(), generic(to), sizeof to) != 0) return {};
   return s;
 }
 
@@ -195,7 +206,7 @@ Socket connected_datagrams(const sockaddr_in& to) {
   Socket s(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!s) return s;
   setsockopt(s.fd(), SOL_SOCKET, SO_RCVBUF, &kDatagramBuffer, sizeof kDatagramBuffer);
-  if (connect(s.fd(), generic(to), sizeof to) != 0) return {};
+  if (!bind_source(s) || connect(s.fd(), generic(to), sizeof to) != 0) return {};
   return s;
 }
 
