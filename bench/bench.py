@@ -6,6 +6,7 @@
     bench/bench.py row NAME...           runs or rows by name (bench/bench.py list), micro rows too
     bench/bench.py ab BASE [NAME...]     this tree against a commit
     bench/bench.py compare A.json B.json how far two results lie apart
+    bench/bench.py judge A.json          a result by the limits and the gate as they are now
     bench/bench.py publish               docs/performance.md and its charts from the full result
     bench/bench.py smoke                 one round trip through every peer
     bench/bench.py list                  rows, and the peers that are there
@@ -159,6 +160,7 @@ def main():
     both.add_argument("base")
     both.add_argument("names", nargs="*", help=f"what to compare: {', '.join(ab.ROWS)}, micro rows")
     both.add_argument("--pairs", type=int, default=ab.PAIRS)
+    commands.add_parser("judge").add_argument("result")
     two = commands.add_parser("compare")
     two.add_argument("first")
     two.add_argument("second")
@@ -170,6 +172,11 @@ def main():
     if options.command == "compare":
         print("\n".join(report.compare(report.load(options.first), report.load(options.second))))
         return 0
+    if options.command == "judge":
+        result = report.judge_again(report.load(options.result))
+        report.write(options.result, result)
+        print(report.markdown(result["summary"]))
+        return REFUSED if result["refused"] else 0
     if options.command == "publish":
         return publish.publish()
     if not os.access(loads.LOADGEN, os.X_OK):

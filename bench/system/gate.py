@@ -6,14 +6,16 @@ repetitions of a row the raw baseline, the same work without any proxy, must not
 limit no figure of the row is printed.
 """
 import os
+import statistics
 import time
 
 from system import processes
 
 # Of one CPU. A quiet machine stays below 0.03; one other busy program is at least 0.2.
 FOREIGN_LIMIT = 0.12
-# Largest over smallest raw figure of a row's repetitions.
-RAW_SPREAD_LIMIT = 2.0
+# Third quartile over first of a row's raw figures: what half of them keep within. The largest over
+# the smallest would grow with the number of repetitions, and a median does not care for either.
+RAW_SPREAD_LIMIT = 1.4
 RETRIES = 2  # of one repetition that was disturbed
 QUIET_SECONDS = 1.0
 QUIET_WAIT_SECONDS = 30
@@ -21,6 +23,9 @@ QUIET_WAIT_SECONDS = 30
 
 class TooNoisy(Exception):
     pass
+
+
+FOREIGN = "other programs"  # how every reason begins that the records do not show
 
 
 def busy_seconds():
@@ -53,10 +58,13 @@ def is_disturbed(foreign):
 def wander(raw):
     """Why a row's raw figures cannot be trusted; empty when they can."""
     raw = [x for x in raw if x]
-    if len(raw) < 2 or max(raw) <= RAW_SPREAD_LIMIT * min(raw):
+    if len(raw) < 2:
         return ""
-    return (f"the raw baseline wandered from {min(raw):.3g} to {max(raw):.3g} "
-            f"(at most {RAW_SPREAD_LIMIT:g}x)")
+    first, _, third = statistics.quantiles(raw, n=4, method="inclusive")
+    if third <= RAW_SPREAD_LIMIT * first:
+        return ""
+    return (f"the quartiles of the raw baseline are {first:.3g} and {third:.3g} "
+            f"(at most {RAW_SPREAD_LIMIT:g}x apart)")
 
 
 def require_quiet(wait_seconds=QUIET_WAIT_SECONDS):
@@ -69,7 +77,7 @@ def require_quiet(wait_seconds=QUIET_WAIT_SECONDS):
         if not is_disturbed(foreign):
             return
         if time.monotonic() > end:
-            raise TooNoisy(f"other programs use {foreign:.2f} of a CPU "
+            raise TooNoisy(f"{FOREIGN} use {foreign:.2f} of a CPU "
                            f"(at most {FOREIGN_LIMIT:g})")
 
 
@@ -85,5 +93,5 @@ def undisturbed(measure):
             record["foreign_cpu"] = round(foreign, 3)
             return record
         worst.append(foreign)
-    raise TooNoisy(f"other programs used {min(worst):.2f} of a CPU in the quietest of "
+    raise TooNoisy(f"{FOREIGN} used {min(worst):.2f} of a CPU in the quietest of "
                    f"{len(worst)} tries (at most {FOREIGN_LIMIT:g})")

@@ -7,7 +7,7 @@ import platform
 import statistics
 import subprocess
 
-from system import chart, peers, runner
+from system import chart, gate, peers, runner
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RESULTS = os.path.join(ROOT, "bench", "results")
@@ -206,10 +206,28 @@ def save(session):
         "refused": session.refused, "records": session.records,
         "summary": summarise(session.records, session.refused, session.unable),
     }
+    write(path, result)
+    return path, result
+
+
+def write(path, result):
     with open(path, "w", encoding="utf-8") as file:
         json.dump(result, file, indent=1)
         file.write("\n")
-    return path, result
+
+
+def judge_again(result):
+    """The same records by the limits and the gate as they are now."""
+    refused = {run: why for run, why in result["refused"].items() if why.startswith(gate.FOREIGN)}
+    for run in {r["run"] for r in result["records"]} - set(refused):
+        why = gate.wander([r.get("raw") for r in result["records"] if r["run"] == run])
+        if why:
+            refused[run] = why
+    missing = {e["row"]: e["missing"] for e in result["summary"]}
+    summary = summarise(result["records"], refused, {})
+    for entry in summary:
+        entry["missing"] = missing.get(entry["row"], {})
+    return {**result, "refused": refused, "summary": summary}
 
 
 def load(path):

@@ -109,6 +109,11 @@ class Session:
         except gate.TooNoisy as error:
             self.refused[run["run"]] = str(error)
             say(f"  refused: {error}")
+        else:
+            why = gate.wander([r.get("raw") for r in self.records if r["run"] == run["run"]])
+            if why:
+                self.refused[run["run"]] = why
+                say(f"  refused: {why}")
         say(f"  {time.monotonic() - start:.0f} s")
 
     def order(self, able, repetition):
@@ -117,7 +122,6 @@ class Session:
     def alternate(self, run, able):
         load = ONE_AT_A_TIME[run["scenario"]]
         seconds = SECONDS if run.get("culvert") else PENDING_SECONDS
-        raw = []
         with loads.FarEnd() as far:
             for repetition in range(self.scale.repetitions_of(run)):
                 for name in self.order(able, repetition):
@@ -126,15 +130,10 @@ class Session:
                             endpoint = started(name, setup, far)
                             if "dns" not in endpoint and not loads.answers(far, endpoint):
                                 raise loads.LoadFailed(f"no round trip: {setup.last_words()}")
-                            record = gate.undisturbed(lambda: load(
-                                far, setup, endpoint, seconds=seconds, **run.get("options", {})))
-                            raw.append(record["raw"])
-                            self.put(run, name, repetition, record)
+                            self.put(run, name, repetition, gate.undisturbed(lambda: load(
+                                far, setup, endpoint, seconds=seconds, **run.get("options", {}))))
                     except (loads.LoadFailed, processes.StartFailed) as error:
                         self.fail(run, name, repetition, error)
-        why = gate.wander(raw)
-        if why:
-            raise gate.TooNoisy(why)
 
     def vpn(self, run, able):
         for repetition in range(self.scale.repetitions_of(run)):

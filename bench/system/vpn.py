@@ -228,9 +228,9 @@ def measure(name, seconds):
             datagrams = link.iperf(far, "-u", "-b", f"{UDP_OFFERED_MBIT}M", "-l", str(UDP_PAYLOAD),
                                    "-t", str(seconds))["sum"]
             record["udp_lost_percent"] = datagrams["lost_percent"]
-            record["loaded_mib"] = max(
-                (processes.memory_kib(pid)["rss"] for pid in setup.roles.values()),
-                default=0) / 1024
+            if setup.roles:
+                record["loaded_mib"] = max(
+                    processes.memory_kib(pid)["rss"] for pid in setup.roles.values()) / 1024
         finally:
             processes.stop(server)
         return record
