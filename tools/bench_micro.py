@@ -10,6 +10,9 @@ bench/micro/targets.json and writes, below bench/results,
 
     tools/bench_micro.py [--filter REGEX] [--repetitions N] [--no-instructions]
 
+When the calibration row wanders, the machine is too noisy for a row to be called lost: it is marked
+noisy instead, and the exit status is 3.
+
 A row is met when three in five repetitions meet its limit; a limit that is another row's time is
 that row's in the same repetition. The rows that encrypt are not run under callgrind: OpenSSL picks
 other code for the CPU that it shows than for the real one.
@@ -33,6 +36,7 @@ NANOSECONDS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 # Always run: how quiet the machine is.
 CALIBRATION = "memcpy_16k"
 NOISY = 0.3
+REFUSED = 3
 # What goes before and behind a loop is nothing beside as many instructions.
 BIG = 1e6
 NOT_UNDER_CALLGRIND = ("aead_", "tls_")
@@ -252,6 +256,17 @@ def summarize(rows, instructions, targets, wanted):
     return out
 
 
+def noise_of(summary):
+    """Why times cannot be trusted; empty when they can."""
+    for entry in summary:
+        if entry["name"] == CALIBRATION:
+            spread = (entry["max_ns"] - entry["min_ns"]) / entry["median_ns"]
+            if spread > NOISY:
+                return (f"{CALIBRATION} took {time_text(entry['min_ns'])} to "
+                        f"{time_text(entry['max_ns'])}; something else is using the machine")
+    return ""
+
+
 def cells(entry):
     def number(value):
         return "" if value is None else f"{value:g}" if value < 100 else f"{value:,.0f}"
@@ -261,6 +276,8 @@ def cells(entry):
                 entry["published"]]
     spread = (entry["max_ns"] - entry["min_ns"]) / entry["median_ns"]
     met = {True: "yes", False: "no", None: "?" if entry["target_text"] else ""}[entry["met"]]
+    if entry["noisy"]:
+        met = "? (noisy)"
     if entry.get("beyond"):
         met += f" ({entry['beyond']})"
     return [entry["name"], time_text(entry["median_ns"]), f"{100 * spread:.0f} %",
@@ -296,22 +313,24 @@ def main():
         return 1
     instructions = {} if options.no_instructions else count_instructions(rows)
     summary = summarize(rows, instructions, targets, options.filter)
+    noise = noise_of(summary)
+    for entry in summary:
+        # What is lost by its counters is lost all the same.
+        entry["noisy"] = bool(noise) and entry["met"] is False and not entry.get("beyond")
+        if entry["noisy"]:
+            entry["met"] = None
     with open(summary_path, "w", encoding="utf-8") as file:
         # A row a line.
         lines = ",\n".join("  " + json.dumps(entry) for entry in summary)
         file.write(f'{{"commit": {json.dumps(commit())}, "rows": [\n{lines}\n]}}\n')
-    for entry in summary:
-        if entry["name"] == CALIBRATION:
-            spread = (entry["max_ns"] - entry["min_ns"]) / entry["median_ns"]
-            if spread > NOISY:
-                print(f"noisy: {CALIBRATION} took {time_text(entry['min_ns'])} to "
-                      f"{time_text(entry['max_ns'])}; something else is using the machine")
+    if noise:
+        print(f"noisy: {noise}")
     print_table(summary)
     judged = [e for e in summary if e["target_text"] and e["built"]]
     print(f"{sum(e['met'] is True for e in judged)} of {len(judged)} figures met, "
           f"{sum(not e['built'] for e in summary)} not built yet")
     print(f"Written to {os.path.relpath(path, ROOT)} and {os.path.relpath(summary_path, ROOT)}")
-    return 0
+    return REFUSED if any(entry["noisy"] for entry in summary) else 0
 
 
 if __name__ == "__main__":
