@@ -11,6 +11,7 @@ from system import chart, gate, peers, runner
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RESULTS = os.path.join(ROOT, "bench", "results")
+SAME_MACHINE = 0.1  # how far the raw baselines of two results may lie apart
 
 
 def commit():
@@ -33,7 +34,7 @@ def machine():
                 if line.startswith("PRETTY_NAME="):
                     system = line.split("=", 1)[1].strip().strip('"')
     return {"processor": model, "cpus": len(os.sched_getaffinity(0)), "system": system,
-            "kernel": platform.release()}
+            "kernel": platform.release().split("-")[0]}
 
 
 def title_of(participant):
@@ -249,9 +250,22 @@ def best_peers(result):
     return out
 
 
+def raw_medians(result):
+    """{row: the median of the raw baseline just before Culvert's repetitions}"""
+    raw = collections.defaultdict(list)
+    for record in result["records"]:
+        if record.get("raw") and record["participant"].startswith(runner.CULVERT):
+            raw[record["run"]].append(record["raw"])
+    return {row["row"]: statistics.median(raw[run["run"]])
+            for run in runner.read_runs() if run["run"] in raw for row in run["rows"]}
+
+
 def compare(first, second):
-    """How far the medians of Culvert's figures in two results lie apart, as Markdown lines."""
+    """How far the medians of Culvert's figures in two results lie apart, as Markdown lines. Where
+    the raw baselines lie further apart than SAME_MACHINE, the machine has changed and the figures
+    say nothing about Culvert: refused."""
     rows = {e["row"]: e for e in second["summary"]}
+    raw_a, raw_b = raw_medians(first), raw_medians(second)
     lines = [f"| work | {first['commit']} | {second['commit']} | apart |", "|---|---|---|---|"]
     worst = collections.defaultdict(float)
     for entry in first["summary"]:
@@ -263,6 +277,11 @@ def compare(first, second):
             lines.append(f"| {entry['work']} | {verdict(entry)} | {verdict(other)} | - |")
             continue
         apart = abs(b["median"] - a["median"]) / a["median"] if a["median"] else 0.0
+        before, after = raw_a.get(entry["row"]), raw_b.get(entry["row"])
+        if before and after and abs(after - before) > SAME_MACHINE * before:
+            lines.append(f"| {entry['work']} | {a['text']} | {b['text']} | refused: the raw baseline "
+                         f"went from {number(before)} to {number(after)} |")
+            continue
         kind = "memory" if entry["unit"] == "MiB" else "other"
         worst[kind] = max(worst[kind], apart)
         lines.append(f"| {entry['work']} | {a['text']} | {b['text']} | {100 * apart:.1f} % |")

@@ -137,12 +137,16 @@ def test_three_in_five_is_met():
 
 
 def test_two_results_are_compared():
-    def result(value):
+    def result(value, raw):
         records = records_of("short", "cpu_us", {"culvert/direct": [value]})
-        return {"commit": f"c{value}", "summary": report.summarise(records, {}, {})}
+        records[0]["raw"] = raw
+        return {"commit": f"c{value}", "records": records,
+                "summary": report.summarise(records, {}, {})}
 
-    lines = "\n".join(report.compare(result(100), result(107)))
+    lines = "\n".join(report.compare(result(100, 5000), result(107, 5100)))
     assert "7.0 %" in lines and "Largest, other: 7.0 %" in lines
+    lines = "\n".join(report.compare(result(100, 5000), result(107, 4000)))
+    assert "refused: the raw baseline went from 5,000 to 4,000" in lines and "%" not in lines
 
 
 def test_ab_speaks_only_outside_the_noise():
