@@ -112,8 +112,8 @@ int run_streams(const Options& options) {
   });
   std::printf(R"({"bytes":%llu,"wall_s":%.4f,"failed":%d,"client_cpu_s":%.4f})"
               "\n",
-              static_cast<unsigned long long>(blocks * kBlock), seconds_since(start), failed.load(),
-              own_cpu_seconds());
+              static_cast<unsigned long long>(blocks.load()) * kBlock, seconds_since(start),
+              failed.load(), own_cpu_seconds());
   return 0;
 }
 
