@@ -101,10 +101,11 @@ class Relay final : public ListNode {
   // Moves what can be moved; false when the relay is over.
   bool pump(Direction& d) {
     if (d.ended) return true;
-    if (d.bulk) {
-      if (d.pipe == nullptr) d.pipe = rt::Worker::here().pipes().try_acquire();
-      if (d.pipe != nullptr) return pump_through_pipe(d);
+    // Bytes that were received for a copy and found no room go out before any through the pipe.
+    if (d.bulk && d.pipe == nullptr && d.from->unread() == 0) {
+      d.pipe = rt::Worker::here().pipes().try_acquire();
     }
+    if (d.pipe != nullptr) return pump_through_pipe(d);
     size_t moved = 0;
     for (;;) {
       const Result<MutableBytes> bytes = d.from->lend();

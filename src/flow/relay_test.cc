@@ -226,6 +226,51 @@ TEST(RelaySim, IsFaithfulUnderFaults) {
   EXPECT_GT(broken, 3) << "the faults were never injected";
 }
 
+// Bytes that were received for a copy and wait for room come before those that a pipe would carry.
+class SpliceableStream final : public MemoryStream {
+ public:
+  // What was received, as a socket has it, and not all that was fed.
+  Result<MutableBytes> lend() override {
+    const Result<MutableBytes> bytes = MemoryStream::lend();
+    unread_ = bytes.ok() ? bytes->size() : 0;
+    return bytes;
+  }
+  void consume(size_t n) override {
+    unread_ -= n;
+    MemoryStream::consume(n);
+  }
+  size_t unread() const override { return unread_; }
+  bool can_splice() const override { return true; }
+  Result<size_t> splice_in(rt::Pipe&) override {
+    EXPECT_EQ(unread(), 0u) << "the pipe overtakes bytes that wait";
+    ++fills;
+    return Errc::kWouldBlock;
+  }
+  int fills = 0;
+
+ private:
+  size_t unread_ = 0;
+};
+
+TEST_F(RelayTest, APipeOvertakesNoBytesThatWaitForRoom) {
+  auto c = std::make_unique<SpliceableStream>();
+  auto u = std::make_unique<SpliceableStream>();
+  SpliceableStream* from = c.get();
+  SpliceableStream* to = u.get();
+  relays.start(std::move(c), Upstream{std::move(u), nullptr});
+  from->read_limit = 64 << 10;
+  // Room for one read, which makes the direction bulk, and for half of the next.
+  to->write_room = 96 << 10;
+  const std::string bulk = rt::testing::pattern(128 << 10, 5);
+  from->feed(bulk);
+  EXPECT_EQ(from->fills, 0);
+  to->add_room(1 << 20);
+  EXPECT_TRUE(to->take_written() == bulk);
+  // Once nothing waits, the pipe is next.
+  from->feed("more");
+  EXPECT_EQ(from->fills, 1);
+}
+
 // ---------------------------------------------------------------- over the kernel's sockets
 
 // client <-> relay <-> origin, each connection over loopback; bulk goes through pipes.

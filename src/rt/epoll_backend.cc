@@ -338,6 +338,7 @@ Result<size_t> SocketStream::write(std::span<const iovec> data) {
 }
 
 Result<size_t> SocketStream::splice_in(Pipe& pipe) {
+  CULVERT_CHECK(unread() == 0);  // they would be overtaken
   if (ended_) return Errc::kEndOfStream;
   if (broken_.code != Errc::kNone) return broken_;
   if (fd_ < 0) return Errc::kReset;

@@ -18,7 +18,7 @@ namespace culvert::flow::testing {
 
 // A stream in memory. The test plays the peer: it feeds what is to be read, takes what was written,
 // and decides how much goes through at a time.
-class MemoryStream final : public Stream {
+class MemoryStream : public Stream {
  public:
   // The peer's side.
   void feed(std::string_view bytes);
