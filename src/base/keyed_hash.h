@@ -18,6 +18,11 @@ class KeyedHash {
   explicit KeyedHash(Rng& rng) {
     for (uint64_t& k : key_) k = rng.next_u64();
   }
+  // One with a key from the system.
+  static KeyedHash fresh() {
+    SystemRng rng;
+    return KeyedHash(rng);
+  }
   uint64_t operator()(std::string_view text) const {
     return mix(fold(key_[0], text) ^ key_[2], text.size() ^ key_[3]);
   }

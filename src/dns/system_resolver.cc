@@ -51,11 +51,6 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-KeyedHash fresh_hash() {
-  SystemRng rng;
-  return KeyedHash(rng);
-}
-
 // Over TCP (RFC 1035 section 4.2.2): a length before each message.
 Task<Result<wire::dns::Addresses>> ask_over_tcp(Endpoint server, Bytes query, uint16_t id,
                                                 std::string_view name, uint16_t type,
@@ -159,7 +154,7 @@ SystemResolver::Options SystemResolver::Options::from_environment(bool ipv6) {
 }
 
 SystemResolver::SystemResolver(Options options)
-    : options_(std::move(options)), hash_(fresh_hash()) {}
+    : options_(std::move(options)), hash_(KeyedHash::fresh()) {}
 SystemResolver::~SystemResolver() = default;
 
 std::shared_ptr<const SystemResolver::Files> SystemResolver::files(TimePoint now) {

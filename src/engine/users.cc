@@ -8,15 +8,9 @@
 #include <utility>
 
 #include "base/result.h"
-#include "base/rng.h"
 
 namespace culvert::engine {
 namespace {
-
-KeyedHash fresh_hash() {
-  SystemRng rng;
-  return KeyedHash(rng);
-}
 
 template <class Word>
 Word load(const char* p) {
@@ -52,7 +46,7 @@ inline uint64_t difference(const char* a, const char* b, size_t size) {
 }  // namespace
 
 Users::Users(std::vector<User> users, std::vector<Prefix> exempt)
-    : hash_(fresh_hash()),
+    : hash_(KeyedHash::fresh()),
       slots_(std::bit_ceil(users.size() + users.size() / 2 + 1)),
       mask_(slots_.size() - 1),
       exempt_(std::move(exempt)) {
