@@ -231,7 +231,7 @@ class SpliceableStream final : public MemoryStream {
  public:
   // What was received, as a socket has it, and not all that was fed.
   Result<MutableBytes> lend() override {
-    const Result<MutableBytes> bytes = MemoryStream::lend();
+    Result<MutableBytes> bytes = MemoryStream::lend();
     unread_ = bytes.ok() ? bytes->size() : 0;
     return bytes;
   }
