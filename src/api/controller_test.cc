@@ -27,7 +27,7 @@ class OneFlowInbound final : public flow::Inbound {
     flow::FlowMeta meta;
     meta.source = info.source;
     meta.inbound_port = info.inbound_port;
-    meta.inbound_index = info.inbound_index;
+    meta.inbound = info.inbound;
     meta.destination.port = 80;
     meta.set_host("a.example");
     Result<flow::Upstream> upstream = co_await sink.open(meta);

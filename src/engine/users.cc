@@ -113,10 +113,14 @@ std::optional<uint32_t> Users::check(std::string_view user, std::string_view pas
   }
 }
 
-std::string_view Users::user_name(uint32_t id) const {
-  if (id >= records_.size()) return {};
-  const Record record = record_at(records_[id]);
-  return {texts_.data() + records_[id] + sizeof record, record.name_size};
+void Users::set_id(size_t index, uint32_t id) {
+  std::memcpy(texts_.data() + records_[index] + offsetof(Record, id), &id, sizeof id);
+}
+
+std::string_view Users::name(size_t index) const {
+  if (index >= records_.size()) return {};
+  const Record record = record_at(records_[index]);
+  return {texts_.data() + records_[index] + sizeof record, record.name_size};
 }
 
 }  // namespace culvert::engine

@@ -27,7 +27,9 @@ class Users final : public flow::Authenticator {
   Users(std::vector<User> users, std::vector<Prefix> exempt);
   bool required(const IpAddress& source) const override;
   std::optional<uint32_t> check(std::string_view user, std::string_view password) const override;
-  std::string_view user_name(uint32_t id) const override;
+  // Users are numbered in their order, until check() is to call one otherwise.
+  void set_id(size_t index, uint32_t id);
+  [[nodiscard]] std::string_view name(size_t index) const;
   [[nodiscard]] size_t size() const { return records_.size(); }
 
  private:
@@ -50,7 +52,7 @@ class Users final : public flow::Authenticator {
   std::vector<Slot> slots_;  // a power of two, a third of them empty at least
   size_t mask_;
   std::vector<char> texts_;
-  std::vector<uint32_t> records_;  // by id, where in texts_
+  std::vector<uint32_t> records_;  // in order, where in texts_
   std::vector<Prefix> exempt_;
 };
 

@@ -20,8 +20,8 @@ TEST(Users, ChecksNameAndPassword) {
                                        {"", ""}}) {
     EXPECT_FALSE(users.check(name, password)) << name << " " << password;
   }
-  EXPECT_EQ(users.user_name(1), "u2");
-  EXPECT_EQ(users.user_name(9), "");
+  EXPECT_EQ(users.name(1), "u2");
+  EXPECT_EQ(users.name(9), "");
 }
 
 // Lengths around the words in which credentials are hashed and compared, and every byte of both.
@@ -36,7 +36,7 @@ TEST(Users, EveryByteOfBothCounts) {
   for (uint32_t i = 0; i < all.size(); ++i) {
     User u = all[i];
     ASSERT_EQ(users.check(u.name, u.password), i) << u.name;
-    EXPECT_EQ(users.user_name(i), u.name);
+    EXPECT_EQ(users.name(i), u.name);
     for (std::string* text : {&u.name, &u.password}) {
       for (char& c : *text) {
         c = static_cast<char>(c ^ 0x40);

@@ -18,8 +18,6 @@ class Authenticator {
   // The user's id, or nothing. Takes the same time whether the name or the password is wrong.
   [[nodiscard]] virtual std::optional<uint32_t> check(std::string_view user,
                                                       std::string_view password) const = 0;
-  // The name behind an id, for logs and the API.
-  [[nodiscard]] virtual std::string_view user_name(uint32_t id) const = 0;
 };
 
 }  // namespace culvert::flow

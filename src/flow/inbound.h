@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "flow/authenticator.h"
 #include "flow/meta.h"
 #include "flow/stream.h"
 #include "flow/tracker.h"
@@ -18,10 +19,20 @@ struct Upstream {
   TrackerPtr tracker;
 };
 
+// What is known of a connection when it is accepted.
+struct AcceptInfo {
+  Endpoint source;
+  uint16_t inbound_port = 0;
+  uint32_t inbound = 0;  // which listener: FlowMeta::inbound
+  TimePoint deadline;    // for the whole handshake, measured from accept, not renewed by bytes
+};
+
 // What the engine offers an inbound.
 class FlowSink {
  public:
   virtual ~FlowSink() = default;
+  // The users of the connection's listener, as the profile has them now: valid until the next wait.
+  virtual const Authenticator& authenticator(const AcceptInfo& info) = 0;
   // Routes and dials the flow described by `meta` (source, destination, inbound fields and user
   // filled in), within the engine's dial timeout. Logs the outcome itself: the inbound only tells
   // the client. kRejected when a rule or the safety policy says so; with `retry` set the client was
@@ -31,14 +42,6 @@ class FlowSink {
   // Joins the two streams until both directions end; returns at once. Bytes the client has already
   // sent are still unread in `client` and go first.
   virtual void relay(StreamPtr client, Upstream upstream) = 0;
-};
-
-// What is known of a connection when it is accepted.
-struct AcceptInfo {
-  Endpoint source;
-  uint16_t inbound_port = 0;
-  uint16_t inbound_index = 0;
-  TimePoint deadline;  // for the whole handshake, measured from accept, not renewed by bytes
 };
 
 class Inbound {

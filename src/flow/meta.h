@@ -33,13 +33,14 @@ struct FlowMeta {
   InboundType inbound_type = InboundType::kInner;
   uint8_t dscp = 0;
   uint16_t inbound_port = 0;
-  uint16_t inbound_index = 0;  // position in the generation's list of listeners
-  uint32_t user = kNoUser;     // id from the Authenticator
+  // Numbers that stay as long as the program runs, whatever is reloaded (stats::Directory).
+  uint32_t inbound = 0;     // the listener
+  uint32_t user = kNoUser;  // from the Authenticator
   // What resolving added.
   IpAddress resolved;  // the address rules are judged by, for a name
   // What routing decided.
-  uint32_t rule = UINT32_MAX;      // index into the generation's rules
-  uint32_t outbound = UINT32_MAX;  // index into the generation's outbounds
+  uint32_t rule = UINT32_MAX;      // index into the rules of the generation that judged it
+  uint32_t outbound = UINT32_MAX;  // the node's number, as `inbound`
   bool address_named = false;      // the rule that matched names the destination's address
 
   [[nodiscard]] std::string_view host_name() const { return {host, host_length}; }

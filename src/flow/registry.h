@@ -3,12 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
-#include "flow/authenticator.h"
 #include "flow/dialer.h"
 #include "flow/inbound.h"
+#include "flow/options.h"
 #include "flow/resolver.h"
 #include "rt/backend.h"
 
@@ -20,23 +21,35 @@ class Registry;
 struct BuildContext {
   const Registry* registry = nullptr;
   Resolver* resolver = nullptr;
-  const Authenticator* authenticator = nullptr;
+  // Of outbounds that connect to destinations by themselves.
   const DestinationGuard* guard = nullptr;
+  // To the server of an outbound that has one: over TCP, or through its dialer-proxy.
+  Dialer* server_dialer = nullptr;
   bool ipv6 = true;
   bool tcp_concurrent = false;  // race all addresses of a destination at once
-  rt::ConnectOptions connect;   // for sockets that an outbound opens
+  IpVersion ip_version = IpVersion::kDual;
+  rt::ConnectOptions connect;  // for sockets that an outbound opens
 };
 
 struct InboundKind {
   std::string_view name;
-  std::unique_ptr<Inbound> (*make)(const BuildContext& context) = nullptr;
+  // Reads the keys of a `listeners` entry that are this type's own: name, type, listen, port, users
+  // and the other common ones are not its. nullptr after an error, and where the type has none.
+  std::shared_ptr<const Options> (*read)(yaml::MapReader& listener, Unsupported& unsupported) =
+      nullptr;
+  // `options`: what read() made; nullptr where the type has none.
+  std::unique_ptr<Inbound> (*make)(const Options* options, const BuildContext& context) = nullptr;
 };
 
 struct OutboundKind {
-  std::string_view name;
+  std::string_view name;  // the profile's `type`
   Capabilities capabilities;
-  // `node_name` is what rules call it.
-  std::unique_ptr<Outbound> (*make)(std::string_view node_name,
+  // Reads the keys of a `proxies` entry that are this type's own: name, type and CommonOptions are
+  // not its. nullptr after an error, and where the type has none.
+  std::shared_ptr<const Options> (*read)(yaml::MapReader& proxy, Unsupported& unsupported) =
+      nullptr;
+  // `node_name` is what rules call it; `options`: as for inbounds.
+  std::unique_ptr<Outbound> (*make)(std::string_view node_name, const Options* options,
                                     const BuildContext& context) = nullptr;
 };
 

@@ -209,10 +209,6 @@ std::optional<uint32_t> TableAuthenticator::check(std::string_view user,
   return std::nullopt;
 }
 
-std::string_view TableAuthenticator::user_name(uint32_t id) const {
-  return id < users.size() ? std::string_view(users[id].first) : std::string_view();
-}
-
 namespace {
 
 class FlippingStream final : public Stream {

@@ -113,10 +113,21 @@ class ScriptedOutbound final : public Outbound {
 };
 
 // An engine of one page for inbound tests: dials into `upstreams`, relays with real Relays.
+class TableAuthenticator final : public Authenticator {
+ public:
+  bool required(const IpAddress&) const override { return !users.empty(); }
+  std::optional<uint32_t> check(std::string_view user, std::string_view password) const override;
+  std::vector<std::pair<std::string, std::string>> users;
+};
+
+
 class TestSink final : public FlowSink {
  public:
+  const Authenticator& authenticator(const AcceptInfo&) override { return users; }
   Task<Result<Upstream>> open(FlowMeta& meta) override;
   void relay(StreamPtr client, Upstream upstream) override;
+
+  TableAuthenticator users;
 
   struct Opened {
     std::string destination;
@@ -137,14 +148,6 @@ class TestSink final : public FlowSink {
  private:
   struct Tracker;
   std::vector<MemoryStream*> memory_;
-};
-
-class TableAuthenticator final : public Authenticator {
- public:
-  bool required(const IpAddress&) const override { return !users.empty(); }
-  std::optional<uint32_t> check(std::string_view user, std::string_view password) const override;
-  std::string_view user_name(uint32_t id) const override;
-  std::vector<std::pair<std::string, std::string>> users;
 };
 
 // A layer that changes every byte, so that a test sees that it is there.

@@ -44,9 +44,8 @@ bool is_idempotent(std::string_view method) {
 
 class Session {
  public:
-  Session(StreamPtr stream, const flow::AcceptInfo& info, flow::FlowSink& sink,
-          const flow::Authenticator& users)
-      : stream_(std::move(stream)), info_(info), sink_(sink), users_(users), reader_(*stream_) {}
+  Session(StreamPtr stream, const flow::AcceptInfo& info, flow::FlowSink& sink)
+      : stream_(std::move(stream)), info_(info), sink_(sink), reader_(*stream_) {}
 
   Task<void> run() {
     TimePoint deadline = info_.deadline;
@@ -119,13 +118,13 @@ class Session {
       const size_t colon = pair ? pair->find(':') : std::string::npos;
       if (colon != std::string::npos) {
         const std::string_view text(*pair);
-        if (const auto id = users_.check(text.substr(0, colon), text.substr(colon + 1))) {
+        if (const auto id = sink_.authenticator(info_).check(text.substr(0, colon), text.substr(colon + 1))) {
           user = *id;
           return true;
         }
       }
     }
-    return !users_.required(info_.source.ip);
+    return !sink_.authenticator(info_).required(info_.source.ip);
   }
 
   flow::FlowMeta meta_of(const wire::Authority& to, uint16_t port, flow::InboundType type,
@@ -136,7 +135,7 @@ class Session {
     meta.set_host(to.host);
     meta.inbound_type = type;
     meta.inbound_port = info_.inbound_port;
-    meta.inbound_index = info_.inbound_index;
+    meta.inbound = info_.inbound;
     meta.user = user;
     return meta;
   }
@@ -248,7 +247,6 @@ class Session {
   StreamPtr stream_;
   const flow::AcceptInfo& info_;
   flow::FlowSink& sink_;
-  const flow::Authenticator& users_;
   transport::HeadReader reader_;
   std::optional<flow::Upstream> upstream_;
   std::string upstream_key_;
@@ -258,24 +256,20 @@ class Session {
 
 class HttpInbound final : public flow::Inbound {
  public:
-  explicit HttpInbound(const flow::Authenticator& users) : users_(users) {}
   Task<void> serve(StreamPtr stream, flow::AcceptInfo info, flow::FlowSink& sink) override {
-    Session session(std::move(stream), info, sink, users_);
+    Session session(std::move(stream), info, sink);
     co_await session.run();
   }
-
- private:
-  const flow::Authenticator& users_;
 };
 
 }  // namespace
 
-std::unique_ptr<flow::Inbound> make_inbound(const flow::BuildContext& context) {
-  return std::make_unique<HttpInbound>(*context.authenticator);
+std::unique_ptr<flow::Inbound> make_inbound(const flow::Options*, const flow::BuildContext&) {
+  return std::make_unique<HttpInbound>();
 }
 
 void register_protocol(flow::Registry& registry) {
-  registry.add(flow::InboundKind{"http", &make_inbound});
+  registry.add(flow::InboundKind{.name = "http", .make = &make_inbound});
 }
 
 }  // namespace culvert::protocol::http

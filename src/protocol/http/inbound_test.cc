@@ -23,11 +23,10 @@ class HttpInboundTest : public ::testing::Test {
       return flow::StreamPtr(std::make_unique<LentStream>(origins.emplace_back()));
     };
     flow::BuildContext context;
-    context.authenticator = &users;
-    inbound = make_inbound(context);
+    inbound = make_inbound(nullptr, context);
     const flow::AcceptInfo info{.source = {IpAddress::v4(0xc0000209), 5000},
                                 .inbound_port = 7890,
-                                .inbound_index = 2,
+                                .inbound = 2,
                                 .deadline = world.now() + 10s};
     worker.scope().spawn("http", inbound->serve(std::make_unique<LentStream>(client), info, sink));
     settle();
@@ -74,7 +73,6 @@ class HttpInboundTest : public ::testing::Test {
   std::deque<MemoryStream> origins;
   Error dial_error;
   flow::testing::TestSink sink;
-  flow::testing::TableAuthenticator users;
   std::unique_ptr<flow::Inbound> inbound;
 };
 
@@ -98,7 +96,7 @@ TEST_F(HttpInboundTest, ConnectOpensATunnel) {
   EXPECT_EQ(sink.opened[0].destination, "a.example:443");
   EXPECT_EQ(sink.opened[0].meta.inbound_type, flow::InboundType::kHttps);
   EXPECT_EQ(sink.opened[0].meta.inbound_port, 7890);
-  EXPECT_EQ(sink.opened[0].meta.inbound_index, 2);
+  EXPECT_EQ(sink.opened[0].meta.inbound, 2u);
   EXPECT_EQ(sink.opened[0].meta.source.port, 5000);
   EXPECT_EQ(sink.opened[0].meta.user, flow::kNoUser);
   EXPECT_EQ(say("hello"), "");
@@ -573,7 +571,7 @@ const std::string kU2 = "Proxy-Authorization: basic dTI6cDI=\r\n";  // u2:p2
 
 class HttpUsersTest : public HttpInboundTest {
  protected:
-  HttpUsersTest() { users.users = {{"u1", "p:1"}, {"u2", "p2"}}; }
+  HttpUsersTest() { sink.users.users = {{"u1", "p:1"}, {"u2", "p2"}}; }
 };
 
 TEST_F(HttpUsersTest, NobodyAndTheWrongOneAreAsked) {

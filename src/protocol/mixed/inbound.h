@@ -9,7 +9,8 @@
 
 namespace culvert::protocol::mixed {
 
-std::unique_ptr<flow::Inbound> make_inbound(const flow::BuildContext& context);
+std::unique_ptr<flow::Inbound> make_inbound(const flow::Options* options,
+                                            const flow::BuildContext& context);
 
 void register_protocol(flow::Registry& registry);
 

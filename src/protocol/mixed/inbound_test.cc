@@ -49,7 +49,7 @@ class MixedInboundTest : public ::testing::Test {
     registry.add(flow::InboundKind{"http", &make_fake_http});
     registry.add(flow::InboundKind{"socks", &make_fake_socks});
     context.registry = &registry;
-    inbound = make_inbound(context);
+    inbound = make_inbound(nullptr, context);
   }
   ~MixedInboundTest() override {
     worker.scope().cancel();
@@ -60,7 +60,7 @@ class MixedInboundTest : public ::testing::Test {
     MemoryStream* client = stream.get();
     flow::AcceptInfo info;
     info.inbound_port = 7890;
-    info.inbound_index = 2;
+    info.inbound = 2;
     info.deadline = world.now() + 10s;
     worker.scope().spawn("serve", inbound->serve(std::move(stream), info, sink));
     return client;
@@ -100,7 +100,7 @@ TEST_F(MixedInboundTest, AllThatIsKnownGoesOn) {
   ASSERT_EQ(served.size(), 1u);
   EXPECT_EQ(served[0].unread, "GET / HTTP/1.1\r\n");
   EXPECT_EQ(served[0].info.inbound_port, 7890);
-  EXPECT_EQ(served[0].info.inbound_index, 2);
+  EXPECT_EQ(served[0].info.inbound, 2u);
   EXPECT_EQ(served[0].info.deadline, deadline);
   EXPECT_EQ(served[0].sink, &sink);
 }
@@ -126,11 +126,11 @@ TEST(MixedInbound, NeedsBothKinds) {
   flow::Registry registry;
   flow::BuildContext context;
   context.registry = &registry;
-  EXPECT_EQ(make_inbound(context), nullptr);
+  EXPECT_EQ(make_inbound(nullptr, context), nullptr);
   registry.add(flow::InboundKind{"socks", &make_fake_socks});
-  EXPECT_EQ(make_inbound(context), nullptr);
+  EXPECT_EQ(make_inbound(nullptr, context), nullptr);
   registry.add(flow::InboundKind{"http", &make_fake_http});
-  EXPECT_NE(make_inbound(context), nullptr);
+  EXPECT_NE(make_inbound(nullptr, context), nullptr);
   register_protocol(registry);
   ASSERT_NE(registry.inbound("mixed"), nullptr);
   EXPECT_EQ(registry.inbound("mixed")->make, &make_inbound);

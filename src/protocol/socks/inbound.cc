@@ -70,7 +70,6 @@ class Handshake {
 
 class SocksInbound final : public flow::Inbound {
  public:
-  explicit SocksInbound(const flow::Authenticator& users) : users_(users) {}
 
   Task<void> serve(StreamPtr stream, flow::AcceptInfo info, flow::FlowSink& sink) override {
     const Result<MutableBytes> first = co_await rt::read_some(*stream, info.deadline);
@@ -113,7 +112,7 @@ class SocksInbound final : public flow::Inbound {
     if (!host.empty()) meta.set_host(host);
     meta.inbound_type = type;
     meta.inbound_port = info.inbound_port;
-    meta.inbound_index = info.inbound_index;
+    meta.inbound = info.inbound;
     return meta;
   }
 
@@ -125,7 +124,7 @@ class SocksInbound final : public flow::Inbound {
     if (*parsed != Parse::kDone) co_return Error(Errc::kBadMessage, Side::kClient);
 
     uint32_t user = flow::kNoUser;
-    const bool required = users_.required(info.source.ip);
+    const bool required = sink.authenticator(info).required(info.source.ip);
     // Credentials that are offered are taken even where they are not required: rules know the user.
     const bool ask =
         greeting.offers(wire::kSocksUserPass) && (required || !greeting.offers(wire::kSocksNoAuth));
@@ -142,7 +141,7 @@ class SocksInbound final : public flow::Inbound {
       parsed = co_await handshake.next(wire::parse_socks5_credentials, &credentials);
       if (!parsed.ok()) co_return parsed.error();
       if (*parsed != Parse::kDone) co_return Error(Errc::kBadMessage, Side::kClient);
-      const auto id = users_.check(credentials.user, credentials.password);
+      const auto id = sink.authenticator(info).check(credentials.user, credentials.password);
       const bool accepted = id.has_value() || !required;
       const uint8_t verdict[2] = {1, static_cast<uint8_t>(accepted ? 0 : 1)};
       written = co_await rt::write_all(*stream, Bytes(verdict), info.deadline);
@@ -192,7 +191,7 @@ class SocksInbound final : public flow::Inbound {
     if (!parsed.ok()) co_return parsed.error();
     if (*parsed != Parse::kDone) co_return Error(Errc::kBadMessage, Side::kClient);
     Result<flow::Upstream> upstream = Error(Errc::kUnsupported, Side::kClient);
-    if (users_.required(info.source.ip)) {
+    if (sink.authenticator(info).required(info.source.ip)) {
       upstream = Error(Errc::kUnauthorized, Side::kClient);
     } else if (request.command == static_cast<uint8_t>(wire::SocksCommand::kConnect)) {
       flow::FlowMeta meta =
@@ -214,17 +213,16 @@ class SocksInbound final : public flow::Inbound {
 
   // A client may take this long to take a reply of a few bytes.
   static constexpr Duration kReplyTime = std::chrono::seconds(5);
-  const flow::Authenticator& users_;
 };
 
 }  // namespace
 
-std::unique_ptr<flow::Inbound> make_inbound(const flow::BuildContext& context) {
-  return std::make_unique<SocksInbound>(*context.authenticator);
+std::unique_ptr<flow::Inbound> make_inbound(const flow::Options*, const flow::BuildContext&) {
+  return std::make_unique<SocksInbound>();
 }
 
 void register_protocol(flow::Registry& registry) {
-  registry.add(flow::InboundKind{"socks", &make_inbound});
+  registry.add(flow::InboundKind{.name = "socks", .make = &make_inbound});
 }
 
 }  // namespace culvert::protocol::socks

@@ -63,8 +63,7 @@ class ClientStream final : public flow::Stream {
 class SocksInboundTest : public ::testing::Test {
  protected:
   SocksInboundTest() {
-    context.authenticator = &users;
-    inbound = make_inbound(context);
+    inbound = make_inbound(nullptr, context);
   }
   ~SocksInboundTest() override {
     worker.scope().cancel();
@@ -76,7 +75,7 @@ class SocksInboundTest : public ::testing::Test {
     flow::AcceptInfo info;
     info.source = Endpoint(*IpAddress::parse("192.0.2.100"), 4711);
     info.inbound_port = 1080;
-    info.inbound_index = 3;
+    info.inbound = 3;
     info.deadline = world.now() + 10s;
     worker.scope().spawn("serve", inbound->serve(std::move(stream), info, sink));
   }
@@ -99,7 +98,6 @@ class SocksInboundTest : public ::testing::Test {
   rt::sim::World world{1};
   rt::Worker& worker = world.add_worker();
   rt::Worker::Enter enter{worker};
-  flow::testing::TableAuthenticator users;
   flow::BuildContext context;
   std::unique_ptr<flow::Inbound> inbound;
   ClientStream::Log client;
@@ -122,7 +120,7 @@ TEST_F(SocksInboundTest, ConnectsByName) {
   EXPECT_EQ(meta.inbound_type, flow::InboundType::kSocks5);
   EXPECT_EQ(meta.network, flow::Network::kTcp);
   EXPECT_EQ(meta.inbound_port, 1080);
-  EXPECT_EQ(meta.inbound_index, 3);
+  EXPECT_EQ(meta.inbound, 3u);
   EXPECT_EQ(meta.user, flow::kNoUser);
   feed("up");
   EXPECT_EQ(sink.upstream(0)->take_written(), "up");
@@ -249,7 +247,7 @@ TEST_F(SocksInboundTest, WithoutUsersAnyCredentialsDo) {
 }
 
 TEST_F(SocksInboundTest, RightCredentialsAreNoted) {
-  users.users = {{"bob", "b"}, {"alice", "secret"}};
+  sink.users.users = {{"bob", "b"}, {"alice", "secret"}};
   connect();
   feed("\x05\x02\x00\x02"s);
   EXPECT_EQ(take(), "\x05\x02"s);
@@ -261,7 +259,7 @@ TEST_F(SocksInboundTest, RightCredentialsAreNoted) {
 }
 
 TEST_F(SocksInboundTest, AWholeHandshakeMayBePipelined) {
-  users.users = {{"alice", "secret"}};
+  sink.users.users = {{"alice", "secret"}};
   connect();
   client.stream->read_limit = 3;
   feed("\x05\x01\x02"s + "\x01\x05"s + "alice" + "\x06"s + "secret" + kConnect + "payload");
@@ -270,7 +268,7 @@ TEST_F(SocksInboundTest, AWholeHandshakeMayBePipelined) {
 }
 
 TEST_F(SocksInboundTest, TheLongestCredentialsFit) {
-  users.users = {{std::string(255, 'u'), std::string(255, 'p')}};
+  sink.users.users = {{std::string(255, 'u'), std::string(255, 'p')}};
   connect();
   feed("\x05\x01\x02\x01\xff"s + std::string(255, 'u') + "\xff"s + std::string(255, 'p') +
        kConnect);
@@ -278,7 +276,7 @@ TEST_F(SocksInboundTest, TheLongestCredentialsFit) {
 }
 
 TEST_F(SocksInboundTest, WrongCredentialsAreRefused) {
-  users.users = {{"alice", "secret"}};
+  sink.users.users = {{"alice", "secret"}};
   for (const std::string& bad :
        {"\x01\x05"s + "alice" + "\x05"s + "wrong", "\x01\x03"s + "bob" + "\x06"s + "secret",
         "\x01\x05"s + "alice" + "\x00"s}) {
@@ -291,7 +289,7 @@ TEST_F(SocksInboundTest, WrongCredentialsAreRefused) {
 }
 
 TEST_F(SocksInboundTest, MissingCredentialsAreRefused) {
-  users.users = {{"alice", "secret"}};
+  sink.users.users = {{"alice", "secret"}};
   connect();
   feed(kGreeting + kConnect);
   EXPECT_EQ(take(), "\x05\xff"s);
@@ -311,7 +309,7 @@ TEST_F(SocksInboundTest, MethodsNobodyHasAreRefused) {
 }
 
 TEST_F(SocksInboundTest, MalformedCredentialsEndTheConnection) {
-  users.users = {{"alice", "secret"}};
+  sink.users.users = {{"alice", "secret"}};
   connect();
   feed("\x05\x01\x02"s + kConnect);
   EXPECT_EQ(take(), "\x05\x02"s);
@@ -377,7 +375,7 @@ TEST_F(SocksInboundTest, GarbageEndsTheConnectionWithoutAWord) {
 }
 
 TEST_F(SocksInboundTest, SilenceEndsAtTheDeadline) {
-  users.users = {{"alice", "secret"}};
+  sink.users.users = {{"alice", "secret"}};
   const std::string whole = "\x05\x01\x02\x01\x05"s + "alice" + "\x06"s + "secret" + kConnect;
   for (size_t n = 0; n < whole.size(); ++n) {
     connect();
