@@ -61,7 +61,7 @@ class ControllerTest : public ::testing::Test {
     engine.emplace(control, std::move(workers), resolver, false);
     Diagnostics diagnostics;
     const auto settings =
-        config::load_text("test", "mixed-port: 7890\nrules:\n  - MATCH,DIRECT\n", diagnostics);
+        config::load_text("test", "mixed-port: 7890\nrules:\n  - MATCH,DIRECT\n", {}, diagnostics);
     auto generation =
         settings ? engine::Generation::build(*settings, registry, resolver, diagnostics) : nullptr;
     const bool started =

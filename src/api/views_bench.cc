@@ -89,7 +89,7 @@ class Listing {
     engine_.emplace(control_, std::move(workers), resolver_, false);
     Diagnostics diagnostics;
     const auto settings =
-        config::load_text("bench", "mixed-port: 7890\nrules:\n  - MATCH,DIRECT\n", diagnostics);
+        config::load_text("bench", "mixed-port: 7890\nrules:\n  - MATCH,DIRECT\n", {}, diagnostics);
     if (!settings ||
         !engine_
              ->start(engine::Generation::build(*settings, registry_, resolver_, diagnostics),

@@ -55,7 +55,7 @@ struct Loaded {
 Loaded load(const std::string& text, const flow::Registry& registry, flow::Resolver& resolver) {
   Diagnostics diagnostics;
   Loaded out;
-  out.settings = config::load_text("profile.yaml", text, diagnostics);
+  out.settings = config::load_text("profile.yaml", text, {}, diagnostics);
   if (out.settings) {
     out.generation = engine::Generation::build(*out.settings, registry, resolver, diagnostics);
   }

@@ -35,11 +35,11 @@ constexpr yaml::Choice<log::Level> kLevels[] = {{"silent", log::Level::kSilent},
 struct PortKey {
   std::string_view key;
   std::string_view name;
-  ListenerType type;
+  std::string_view type;
 };
-constexpr PortKey kPortKeys[] = {{"port", "DEFAULT-HTTP", ListenerType::kHttp},
-                                 {"socks-port", "DEFAULT-SOCKS", ListenerType::kSocks},
-                                 {"mixed-port", "DEFAULT-MIXED", ListenerType::kMixed}};
+constexpr PortKey kPortKeys[] = {{"port", "DEFAULT-HTTP", "http"},
+                                 {"socks-port", "DEFAULT-SOCKS", "socks"},
+                                 {"mixed-port", "DEFAULT-MIXED", "mixed"}};
 
 // The kernel's bound of TCP_KEEPIDLE and TCP_KEEPINTVL.
 constexpr Duration kMaxKeepAlive = seconds(32767);
@@ -50,6 +50,10 @@ constexpr uint32_t kMaxWorkers = 256;
 bool overlap(const Endpoint& a, const Endpoint& b) {
   if (a.port != b.port || a.port == 0) return false;
   return a.ip == b.ip || a.ip.is_unspecified() || b.ip.is_unspecified();
+}
+
+std::vector<std::string> built_in_targets() {
+  return {"DIRECT", "REJECT", "REJECT-DROP", "PASS", "COMPATIBLE", "GLOBAL"};
 }
 
 // Compiles `rules`, element by element. What a rule may name is known beforehand.
@@ -80,7 +84,7 @@ class RuleReader {
  private:
   const std::string source_;
   Diagnostics& out_;
-  const std::vector<std::string> targets_ = Settings().targets;
+  const std::vector<std::string> targets_ = built_in_targets();
   std::shared_ptr<route::RuleList> rules_ = std::make_shared<route::RuleList>();
   route::Rule rule_;
   size_t index_ = 0;
@@ -92,6 +96,7 @@ class Loader {
 
   Settings run() {
     out_.source_name = top_.source();
+    out_.targets = built_in_targets();
     read_listeners();
     read_controller();
     read_users();
@@ -111,16 +116,17 @@ class Loader {
 
  private:
   void read_listeners() {
-    const bool allow_lan = top_.boolean("allow-lan").value_or(false);
+    out_.allow_lan = top_.boolean("allow-lan").value_or(false);
     IpAddress host = any_address();
     if (const auto text = top_.string("bind-address"); text && !text->empty()) {
+      out_.bind_address = *text;
       if (const auto ip = parse_bind_address(*text)) {
         host = *ip;
       } else {
         top_.fail(*top_.find("bind-address"), "bind-address", "'*' or an IP address of this host");
       }
     }
-    if (!allow_lan) host = IpAddress::v4(0x7F000001);
+    if (!out_.allow_lan) host = IpAddress::v4(0x7F000001);
     for (const auto& [key, name, type] : kPortKeys) {
       const auto port = top_.port(key, yaml::PortZero::kOff);
       if (!port || *port == 0) continue;
@@ -131,12 +137,17 @@ class Loader {
                   format("another port than {} has at {}:{}", key_of(other.type), other.line,
                          other.column));
       }
-      out_.listeners.push_back(
-          {std::string(name), type, Endpoint(host, *port), at.line(), at.column()});
+      ListenerSettings& listener = out_.listeners.emplace_back();
+      listener.name = name;
+      listener.type = type;
+      listener.listen = Endpoint(host, *port);
+      listener.classic = true;
+      listener.line = at.line();
+      listener.column = at.column();
     }
   }
 
-  static std::string_view key_of(ListenerType type) {
+  static std::string_view key_of(std::string_view type) {
     return std::ranges::find(kPortKeys, type, &PortKey::type)->key;
   }
 
@@ -201,10 +212,6 @@ class Loader {
 
   void read_traffic() {
     out_.mode = top_.choice("mode", kModes).value_or(Mode::kRule);
-    if (out_.mode == Mode::kGlobal) {
-      top_.fail(*top_.find("mode"), "mode",
-                "rule or direct: global needs proxy groups, which this version does not have");
-    }
     // Those that did not go to the reader while the document was read.
     for (const Node* node : top_.list(RuleReader::kKey)) rules_.take(*node);
     out_.rules = rules_.done();
@@ -252,10 +259,12 @@ std::nullopt_t refuse(const std::string& source, std::string what, Diagnostics& 
 
 }  // namespace
 
-std::optional<Settings> load_text(std::string source_name, std::string text, Diagnostics& out) {
+std::optional<Settings> load_text(std::string source_name, std::string text,
+                                  const LoadOptions& options, Diagnostics& out) {
   if (is_age_file(text)) {
     return refuse(source_name, "a profile encrypted with age: not supported in this version", out);
   }
+  (void)options;
   const size_t errors_before = out.errors();
   RuleReader rules(source_name, out);
   const yaml::Stream stream{RuleReader::kKey, [&](const Node& node) { rules.take(node); }};
@@ -270,7 +279,8 @@ std::optional<Settings> load_text(std::string source_name, std::string text, Dia
   return settings;
 }
 
-std::optional<Settings> load_file(const std::string& path, Diagnostics& out) {
+std::optional<Settings> load_file(const std::string& path, const LoadOptions& options,
+                                  Diagnostics& out) {
   constexpr size_t kLimit = yaml::Limits{}.text_bytes;
   const auto fail = [&] {
     return refuse(path, format("cannot be read: {}", std::strerror(errno)), out);
@@ -301,7 +311,7 @@ std::optional<Settings> load_file(const std::string& path, Diagnostics& out) {
   }
   ::close(fd);
   text.resize(size);
-  return load_text(path, std::move(text), out);
+  return load_text(path, std::move(text), options, out);
 }
 
 std::string default_profile() {

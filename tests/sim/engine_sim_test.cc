@@ -157,7 +157,7 @@ Outcome run(uint64_t seed, double reset, int clients) {
   resolver.table["origin.example"] = {kOrigin.ip};
   resolver.delay = 3ms;
   Diagnostics diagnostics;
-  const auto settings = config::load_text("sim.yaml", kProfile, diagnostics);
+  const auto settings = config::load_text("sim.yaml", kProfile, {}, diagnostics);
   EXPECT_TRUE(settings) << diagnostics.to_string();
   const flow::Registry registry = app::make_registry();
   auto generation = engine::Generation::build(*settings, registry, resolver, diagnostics);
