@@ -2,10 +2,13 @@
 // interface and one conformance suite: epoll, io_uring, and the simulated network.
 #pragma once
 
+#include <sys/types.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -133,7 +136,7 @@ class Acceptor {
 class Listener {
  public:
   virtual ~Listener() = default;                     // closes the socket
-  [[nodiscard]] virtual Endpoint local() const = 0;
+  [[nodiscard]] virtual Endpoint local() const = 0;  // not valid for a unix socket
 };
 
 class Backend {
@@ -151,6 +154,15 @@ class Backend {
   [[nodiscard]] virtual Result<std::unique_ptr<Listener>> listen(const Endpoint& at,
                                                                  const ListenOptions& options,
                                                                  Acceptor& acceptor) = 0;
+  // A stream socket in the file system, for clients on this host. Its file has `mode` and no more
+  // from the first moment; folders that lead to it and are missing are made with mode 0700. A
+  // socket that was left there and that nobody listens on is removed first; anything else in its
+  // place is an error (EADDRINUSE). The file is removed with the listener. What is accepted has no
+  // remote() and, once adopted, no local(). The path has at most 107 bytes (kTooLarge).
+  // kUnsupported in the simulation.
+  [[nodiscard]] virtual Result<std::unique_ptr<Listener>> listen_unix(const std::string& path,
+                                                                      mode_t mode,
+                                                                      Acceptor& acceptor) = 0;
   // Starts a connection; Stream::opened() tells how it goes.
   [[nodiscard]] virtual Result<std::unique_ptr<Stream>> connect(const Endpoint& to,
                                                                 const ConnectOptions& options) = 0;

@@ -16,6 +16,7 @@
 
 #include "rt/fd_table.h"
 #include "rt/socket_options.h"
+#include "rt/unix_socket.h"
 #include "rt/worker.h"
 
 namespace culvert::rt {
@@ -125,6 +126,14 @@ class SocketListener final : public Listener, private FdEvents {
   ResumeTimer resume_{this};
 };
 
+class UnixListener final : public Listener {
+ public:
+  [[nodiscard]] Endpoint local() const override { return {}; }
+  std::unique_ptr<SocketListener> socket;
+  // Goes first: whoever finds it finds somebody listening.
+  UnixSocketFile file;
+};
+
 class SocketDatagram final : public DatagramSocket, private FdEvents {
  public:
   SocketDatagram(EpollBackend& backend, int fd, bool connected)
@@ -163,6 +172,8 @@ class EpollBackend final : public Backend {
   void wake() override;
   Result<std::unique_ptr<Listener>> listen(const Endpoint& at, const ListenOptions& options,
                                            Acceptor& acceptor) override;
+  Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, mode_t mode,
+                                                Acceptor& acceptor) override;
   Result<std::unique_ptr<Stream>> connect(const Endpoint& to,
                                           const ConnectOptions& options) override;
   Result<std::unique_ptr<Stream>> adopt(AcceptedSocket socket) override;
@@ -674,6 +685,17 @@ Result<std::unique_ptr<Listener>> EpollBackend::listen(const Endpoint& at,
   auto listener = std::make_unique<SocketListener>(*this, fd, acceptor,
                                                    options.leaves_reserve ? highest_ : INT_MAX);
   const Status attached = listener->attach();
+  if (!attached.ok()) return attached.error();
+  return std::unique_ptr<Listener>(std::move(listener));
+}
+
+Result<std::unique_ptr<Listener>> EpollBackend::listen_unix(const std::string& path, mode_t mode,
+                                                            Acceptor& acceptor) {
+  auto listener = std::make_unique<UnixListener>();
+  const Result<int> fd = listen_at_path(path, mode, listener->file);
+  if (!fd.ok()) return fd.error();
+  listener->socket = std::make_unique<SocketListener>(*this, *fd, acceptor, INT_MAX);
+  const Status attached = listener->socket->attach();
   if (!attached.ok()) return attached.error();
   return std::unique_ptr<Listener>(std::move(listener));
 }
