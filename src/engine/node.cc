@@ -85,6 +85,13 @@ flow::BuildContext context_of(const config::Settings& settings, const flow::Comm
                                 .idle_s = to_seconds(settings.keep_alive_idle),
                                 .interval_s = to_seconds(settings.keep_alive_interval)};
   context.connect.leaves_reserve = true;
+  context.connect.fast_open = common.tfo;
+  context.connect.multipath = common.mptcp;
+  context.connect.mark = common.routing_mark != 0 ? common.routing_mark : settings.routing_mark;
+  // Readers have refused what no interface can be called.
+  const std::string& interface =
+      common.interface_name.empty() ? settings.interface_name : common.interface_name;
+  CULVERT_CHECK(context.connect.interface.assign(interface));
   return context;
 }
 

@@ -25,6 +25,7 @@ struct KeepAlive {
   bool on = true;
   int idle_s = 15;      // 0 = the system's default
   int interval_s = 15;  // 0 = the system's default
+  friend bool operator==(const KeepAlive&, const KeepAlive&) = default;
 };
 
 // Descriptors that flows leave to the rest of the program; an eighth of the limit where that is
@@ -65,6 +66,7 @@ struct ListenOptions {
   // SO_MARK of the listener and of what it accepts, 0 = none; needs CAP_NET_ADMIN, and failing to
   // set it is listen()'s error.
   uint32_t mark = 0;
+  friend bool operator==(const ListenOptions&, const ListenOptions&) = default;
 };
 
 struct ConnectOptions {
