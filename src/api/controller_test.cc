@@ -35,11 +35,12 @@ class OneFlowInbound final : public flow::Inbound {
   }
 };
 
-std::unique_ptr<flow::Inbound> make_one_flow(const flow::BuildContext&) {
+std::unique_ptr<flow::Inbound> make_one_flow(const flow::Options*, const flow::BuildContext&) {
   return std::make_unique<OneFlowInbound>();
 }
 
-std::unique_ptr<flow::Outbound> make_scripted(std::string_view, const flow::BuildContext&) {
+std::unique_ptr<flow::Outbound> make_scripted(std::string_view, const flow::Options*,
+                                              const flow::BuildContext&) {
   auto outbound = std::make_unique<flow::testing::ScriptedOutbound>();
   outbound->streams.emplace_back(flow::StreamPtr(std::make_unique<flow::testing::MemoryStream>()));
   return outbound;
@@ -47,25 +48,29 @@ std::unique_ptr<flow::Outbound> make_scripted(std::string_view, const flow::Buil
 
 const Endpoint kController{IpAddress::v4(0x7f000001), 9090};
 const Endpoint kProxy{IpAddress::v4(0x7f000001), 7890};
+const uint32_t kDirect = 0;  // the number of the first name, DIRECT
 const std::string kHost = "Host: 127.0.0.1:9090\r\n";
 
 class ControllerTest : public ::testing::Test {
  protected:
   ControllerTest() {
-    registry.add(flow::InboundKind{"mixed", &make_one_flow});
+    registry.add(flow::InboundKind{.name = "mixed", .make = &make_one_flow});
     for (const std::string_view name : {"direct", "reject", "reject-drop"}) {
-      registry.add(flow::OutboundKind{name, {.stream = true}, &make_scripted});
+      registry.add(flow::OutboundKind{.name = name, .make = &make_scripted});
     }
     std::vector<std::unique_ptr<rt::Worker>> workers;
     for (int i = 0; i < 2; ++i) workers.push_back(world.make_worker());
-    engine.emplace(control, std::move(workers), resolver, false);
+    surroundings.emplace(registry, resolver);
+    engine.emplace(control, std::move(workers), *surroundings, false);
     Diagnostics diagnostics;
-    const auto settings =
-        config::load_text("test", "mixed-port: 7890\nrules:\n  - MATCH,DIRECT\n", diagnostics);
-    auto generation =
-        settings ? engine::Generation::build(*settings, registry, resolver, diagnostics) : nullptr;
+    auto settings = config::load_text("test", "mixed-port: 7890\nrules:\n  - MATCH,DIRECT\n",
+                                      {.registry = &registry}, diagnostics);
+    auto generation = settings ? engine::Generation::build(
+                                     std::make_shared<config::Settings>(*std::move(settings)),
+                                     *surroundings, nullptr, diagnostics)
+                               : nullptr;
     const bool started =
-        generation != nullptr && engine->start(std::move(generation), diagnostics).ok();
+        generation != nullptr && engine->start(std::move(generation), {}, diagnostics).ok();
     EXPECT_TRUE(started) << diagnostics.to_string();
   }
   void start(std::string secret = "", Endpoint at = kController) {
@@ -155,8 +160,7 @@ class ControllerTest : public ::testing::Test {
       meta.source = kProxy;
       meta.set_host("a.example");
       meta.outbound = 0;
-      out.push_back(
-          core.conversations().begin(meta, {engine->generation().outbounds[0].get(), "Match", ""}));
+      out.push_back(core.conversations().begin(meta, {std::span(&kDirect, 1), "Match", ""}));
       out.back()->count_upload(1);
     }
     return out;
@@ -196,6 +200,7 @@ class ControllerTest : public ::testing::Test {
   rt::Worker::Enter enter{control};
   flow::testing::TableResolver resolver;
   flow::Registry registry;
+  std::optional<engine::Surroundings> surroundings;
   std::optional<engine::Engine> engine;
   std::optional<Controller> controller;
 };
@@ -307,7 +312,7 @@ TEST_F(ControllerTest, ListsFlows) {
   const std::string one = get("/connections");
   EXPECT_NE(one.find(R"("host":"a.example")"), std::string::npos) << one;
   EXPECT_NE(one.find(R"("destinationPort":"80")"), std::string::npos);
-  EXPECT_NE(one.find(R"("chains":["SCRIPTED"])"), std::string::npos);
+  EXPECT_NE(one.find(R"("chains":["DIRECT"])"), std::string::npos);
   EXPECT_NE(one.find(R"("upload":5)"), std::string::npos);
   EXPECT_NE(one.find(R"("uploadTotal":5)"), std::string::npos);
 }
@@ -318,8 +323,8 @@ TEST_F(ControllerTest, AListedFlow) {
   const auto listed = [this](const flow::FlowMeta& meta) {
     engine::WorkerCore& core = engine->core(0);
     rt::Worker::Enter on(core.worker());
-    const flow::TrackerPtr flow = core.conversations().begin(
-        meta, {engine->generation().outbounds[0].get(), "Domain", "a\"b"});
+    const flow::TrackerPtr flow =
+        core.conversations().begin(meta, {std::span(&kDirect, 1), "Domain", "a\"b"});
     flow->count_upload(7);
     flow->count_download(18446744073709551608ULL);
     const std::string all = body(get("/connections"));
@@ -339,7 +344,7 @@ TEST_F(ControllerTest, AListedFlow) {
            R"("specialRules":"","remoteDestination":")";
     out.append(remote).append(R"(","dscp":)").append(dscp);
     out += R"(,"sniffHost":""},"upload":7,"download":18446744073709551608,)"
-           R"("start":"2023-11-14T22:30:00.000000000Z","chains":["SCRIPTED"],)"
+           R"("start":"2023-11-14T22:30:00.000000000Z","chains":["DIRECT"],)"
            R"("providerChains":[""],"rule":"Domain","rulePayload":"a\"b"})";
     return out;
   };

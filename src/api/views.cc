@@ -51,10 +51,12 @@ char* write_digits(char* out, uint32_t v, int digits) {
 void append_connection(JsonWriter& w, const engine::Engine& engine,
                        const stats::FlowSnapshot& snapshot, const stats::FlowSnapshot::Item& item) {
   const flow::FlowMeta& m = item.meta;
-  const engine::Generation& g = engine.generation();
-  const auto& listener = g.listeners[m.inbound_index];
-  const std::string_view user =
-      m.user == flow::kNoUser ? std::string_view() : g.users->user_name(m.user);
+  using stats::Dimension;
+  const stats::Directory& directory = engine.directory();
+  const engine::Generation::Listener* listener = engine.generation().listener(m.inbound);
+  const std::string_view user = m.user == flow::kNoUser
+                                    ? std::string_view()
+                                    : directory.name(Dimension::kUser, m.user);
   const std::string_view host = snapshot.host(item);
   const SmallText destination = SmallText().address(m.address());
   char id[stats::FlowId::kTextSize];
@@ -71,9 +73,11 @@ void append_connection(JsonWriter& w, const engine::Engine& engine,
   w.raw(R"("sourceGeoIP":null,"destinationGeoIP":null,"sourceIPASN":"","destinationIPASN":"")");
   w.plain_field("sourcePort", SmallText().number(m.source.port).view());
   w.plain_field("destinationPort", SmallText().number(m.destination.port).view());
-  w.plain_field("inboundIP", SmallText().address(listener.at.ip).view());
+  // A listener that a reload has taken away no longer has an address.
+  w.plain_field("inboundIP", listener == nullptr ? std::string_view()
+                                                 : SmallText().address(listener->at.ip).view());
   w.plain_field("inboundPort", SmallText().number(m.inbound_port).view());
-  w.field("inboundName", listener.name);
+  w.field("inboundName", directory.name(Dimension::kInbound, m.inbound));
   w.field("inboundUser", user);
   w.raw(R"("rematchName":"")");
   w.field("host", host);
@@ -86,8 +90,12 @@ void append_connection(JsonWriter& w, const engine::Engine& engine,
   w.field("upload", item.upload);
   w.field("download", item.download);
   w.plain_field("start", {start, sizeof start});
-  w.key("chains").begin_array().string(item.outbound->name()).end_array();
-  w.raw(R"("providerChains":[""])");
+  const auto chain = snapshot.chain(item);
+  w.key("chains").begin_array();
+  for (const uint32_t n : chain) w.string(directory.name(Dimension::kOutbound, n));
+  w.end_array().key("providerChains").begin_array();
+  for (size_t i = 0; i < chain.size(); ++i) w.plain("");
+  w.end_array();
   w.field("rule", item.rule_type);
   w.field("rulePayload", snapshot.rule_payload(item));
   w.end_object();

@@ -30,11 +30,12 @@ class NoInbound final : public flow::Inbound {
   flow::Task<void> serve(flow::StreamPtr, flow::AcceptInfo, flow::FlowSink&) override { co_return; }
 };
 
-std::unique_ptr<flow::Inbound> make_inbound(const flow::BuildContext&) {
+std::unique_ptr<flow::Inbound> make_inbound(const flow::Options*, const flow::BuildContext&) {
   return std::make_unique<NoInbound>();
 }
 
-std::unique_ptr<flow::Outbound> make_outbound(std::string_view, const flow::BuildContext&) {
+std::unique_ptr<flow::Outbound> make_outbound(std::string_view, const flow::Options*,
+                                              const flow::BuildContext&) {
   return std::make_unique<flow::testing::ScriptedOutbound>();
 }
 
@@ -80,20 +81,22 @@ flow::Task<void> send(engine::Engine& engine, Client& client) {
 class Listing {
  public:
   Listing() {
-    registry_.add(flow::InboundKind{"mixed", &make_inbound});
+    registry_.add(flow::InboundKind{.name = "mixed", .make = &make_inbound});
     for (const std::string_view name : {"direct", "reject", "reject-drop"}) {
-      registry_.add(flow::OutboundKind{name, {.stream = true}, &make_outbound});
+      registry_.add(flow::OutboundKind{.name = name, .make = &make_outbound});
     }
     std::vector<std::unique_ptr<rt::Worker>> workers;
     for (size_t i = 0; i < kWorkers; ++i) workers.push_back(world_.make_worker());
-    engine_.emplace(control_, std::move(workers), resolver_, false);
+    engine_.emplace(control_, std::move(workers), surroundings_, false);
     Diagnostics diagnostics;
-    const auto settings =
-        config::load_text("bench", "mixed-port: 7890\nrules:\n  - MATCH,DIRECT\n", diagnostics);
+    auto settings = config::load_text("bench", "mixed-port: 7890\nrules:\n  - MATCH,DIRECT\n",
+                                      {.registry = &registry_}, diagnostics);
     if (!settings ||
         !engine_
-             ->start(engine::Generation::build(*settings, registry_, resolver_, diagnostics),
-                     diagnostics)
+             ->start(engine::Generation::build(
+                         std::make_shared<config::Settings>(*std::move(settings)), surroundings_,
+                         nullptr, diagnostics),
+                     {}, diagnostics)
              .ok()) {
       std::abort();
     }
@@ -144,6 +147,7 @@ class Listing {
   rt::Worker& control_ = world_.add_worker();
   flow::Registry registry_;
   flow::testing::TableResolver resolver_;
+  engine::Surroundings surroundings_{registry_, resolver_};
   std::optional<engine::Engine> engine_;
   std::vector<flow::TrackerPtr> flows_;
 };

@@ -48,16 +48,18 @@ std::string profile() {
 }
 
 struct Loaded {
-  std::optional<config::Settings> settings;
-  std::unique_ptr<engine::Generation> generation;
+  std::shared_ptr<engine::Generation> generation;
 };
 
-Loaded load(const std::string& text, const flow::Registry& registry, flow::Resolver& resolver) {
+Loaded load(const std::string& text, const engine::Surroundings& surroundings) {
   Diagnostics diagnostics;
   Loaded out;
-  out.settings = config::load_text("profile.yaml", text, diagnostics);
-  if (out.settings) {
-    out.generation = engine::Generation::build(*out.settings, registry, resolver, diagnostics);
+  auto settings = config::load_text("profile.yaml", text, {.registry = &surroundings.registry()},
+                                    diagnostics);
+  if (settings) {
+    out.generation = engine::Generation::build(
+        std::make_shared<config::Settings>(*std::move(settings)), surroundings, nullptr,
+        diagnostics);
   }
   if (out.generation == nullptr) std::abort();
   return out;
@@ -67,16 +69,17 @@ void config_load_50k(benchmark::State& state) {
   const std::string text = profile();
   const flow::Registry registry = make_registry();
   dns::SystemResolver resolver({});
+  const engine::Surroundings surroundings(registry, resolver);
   {
     const bench::HeapPeak heap;
-    const Loaded loaded = load(text, registry, resolver);
+    const Loaded loaded = load(text, surroundings);
     const auto size = static_cast<double>(text.size());
     state.counters["peak_x"] = static_cast<double>(heap.bytes()) / size;
     state.counters["steady_x"] = static_cast<double>(heap.held()) / size;
   }
   bench::PerOperation cost(state);
   for (auto _ : state) {
-    const Loaded loaded = load(text, registry, resolver);
+    const Loaded loaded = load(text, surroundings);
     benchmark::DoNotOptimize(loaded.generation.get());
   }
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations() * text.size()));

@@ -65,7 +65,7 @@ void read_external_ui(Loading& loading) {
     return;
   }
   if (name && !name->empty()) {
-    const LoadOptions inside{.home = *path};
+    const LoadOptions inside{.registry = nullptr, .strict = false, .home = *path, .safe_paths = {}};
     path = allowed_path(inside, *name);
     if (!path || name->starts_with('/')) {
       top.fail(*top.find("external-ui-name"), "external-ui-name",

@@ -13,7 +13,7 @@ bool is_below(const std::filesystem::path& path, const std::filesystem::path& fo
   return !relative.empty() && *relative.begin() != "..";
 }
 
-std::filesystem::path absolute(const std::filesystem::path& path) {
+std::filesystem::path made_absolute(const std::filesystem::path& path) {
   std::error_code ignored;
   std::filesystem::path out = std::filesystem::absolute(path, ignored).lexically_normal();
   // "/a/" and "/a" are one folder.
@@ -76,11 +76,11 @@ std::optional<uint32_t> find_target(const Loading& loading, std::string_view nam
 
 std::optional<std::string> allowed_path(const LoadOptions& options, std::string_view text) {
   if (text.find('\0') != std::string_view::npos) return std::nullopt;
-  const std::filesystem::path home = absolute(options.home.empty() ? "." : options.home);
-  const std::filesystem::path path = absolute(home / std::filesystem::path(text));
+  const std::filesystem::path home = made_absolute(options.home.empty() ? "." : options.home);
+  const std::filesystem::path path = made_absolute(home / std::filesystem::path(text));
   if (is_below(path, home)) return path.string();
   for (const std::string& safe : options.safe_paths) {
-    if (!safe.empty() && is_below(path, absolute(safe))) return path.string();
+    if (!safe.empty() && is_below(path, made_absolute(safe))) return path.string();
   }
   return std::nullopt;
 }

@@ -13,7 +13,10 @@ namespace {
 using Index = std::unordered_map<std::string_view, std::vector<Key>>;
 
 Key parse_key(std::string_view word, const KeyRow& row) {
-  Key key{word, row.state, row.note};
+  Key key;
+  key.name = word;
+  key.state = row.state;
+  key.note = row.note;
   if (const size_t at = word.find_first_of(":*"); at != std::string_view::npos) {
     key.name = word.substr(0, at);
     key.nesting = word[at] == ':' ? Nesting::kMap : Nesting::kNamed;

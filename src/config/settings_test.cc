@@ -16,7 +16,7 @@ using std::chrono::seconds;
 // Settings of a text that must load without a word.
 Settings loaded(std::string text) {
   Diagnostics out;
-  auto settings = load_text("c.yaml", std::move(text), out);
+  auto settings = load_text("c.yaml", std::move(text), {}, out);
   EXPECT_TRUE(settings);
   EXPECT_EQ(out.to_string(), "");
   return settings ? *std::move(settings) : Settings();
@@ -25,7 +25,7 @@ Settings loaded(std::string text) {
 // Diagnostics of a text that must be refused.
 std::string refusal(std::string text) {
   Diagnostics out;
-  EXPECT_FALSE(load_text("c.yaml", std::move(text), out));
+  EXPECT_FALSE(load_text("c.yaml", std::move(text), {}, out));
   EXPECT_TRUE(out.has_errors());
   return out.to_string();
 }
@@ -33,7 +33,7 @@ std::string refusal(std::string text) {
 // Diagnostics of a text that must load.
 std::string warnings(std::string text) {
   Diagnostics out;
-  EXPECT_TRUE(load_text("c.yaml", std::move(text), out)) << out.to_string();
+  EXPECT_TRUE(load_text("c.yaml", std::move(text), {}, out)) << out.to_string();
   return out.to_string();
 }
 
@@ -86,13 +86,13 @@ culvert: {workers: 2, buffer-budget: 32 MiB, handshake-timeout: 5}
 )");
   ASSERT_EQ(s.listeners.size(), 3u);
   EXPECT_EQ(s.listeners[0].name, "DEFAULT-HTTP");
-  EXPECT_EQ(s.listeners[0].type, ListenerType::kHttp);
+  EXPECT_EQ(s.listeners[0].type, "http");
   EXPECT_EQ(s.listeners[0].listen.to_string(), "[::]:7890");
   EXPECT_EQ(s.listeners[0].line, 2u);
   EXPECT_EQ(s.listeners[0].column, 7u);
-  EXPECT_EQ(s.listeners[1].type, ListenerType::kSocks);
+  EXPECT_EQ(s.listeners[1].type, "socks");
   EXPECT_EQ(s.listeners[1].listen.port, 7891);
-  EXPECT_EQ(s.listeners[2].type, ListenerType::kMixed);
+  EXPECT_EQ(s.listeners[2].type, "mixed");
   EXPECT_EQ(s.listeners[2].name, "DEFAULT-MIXED");
   ASSERT_EQ(s.authentication.size(), 3u);
   EXPECT_EQ(s.authentication[0].user, "ann");
@@ -201,7 +201,8 @@ TEST(ConfigSettings, CredentialsAreNeverShown) {
             "c.yaml:1:39: error: authentication[2]: found a mapping, expected text\n"
             "c.yaml:1:51: error: authentication[3]: found nothing, expected text\n");
   Diagnostics out;
-  const auto settings = load_text("c.yaml", "authentication: ['a:hunter2', 'a:hunter3']\n", out);
+  const auto settings =
+      load_text("c.yaml", "authentication: ['a:hunter2', 'a:hunter3']\n", {}, out);
   ASSERT_TRUE(settings);
   ASSERT_EQ(settings->authentication.size(), 1u);
   EXPECT_EQ(settings->authentication[0].password, "hunter3");
@@ -409,7 +410,7 @@ TEST(ConfigLoad, WholeDocuments) {
 TEST(ConfigLoad, ErrorsOfOtherSourcesDoNotCount) {
   Diagnostics out;
   out.add({Severity::kError, "other.yaml", 1, 1, {}, "wrong", {}});
-  EXPECT_TRUE(load_text("c.yaml", "mode: rule\n", out));
+  EXPECT_TRUE(load_text("c.yaml", "mode: rule\n", {}, out));
 }
 
 TEST(ConfigLoad, TruncatedAtEveryByte) {
@@ -420,18 +421,18 @@ TEST(ConfigLoad, TruncatedAtEveryByte) {
   loaded(text);
   for (size_t n = 0; n < text.size(); ++n) {
     Diagnostics out;
-    const auto settings = load_text("c.yaml", text.substr(0, n), out);
+    const auto settings = load_text("c.yaml", text.substr(0, n), {}, out);
     EXPECT_EQ(settings.has_value(), !out.has_errors()) << n;
   }
 }
 
 TEST(ConfigLoad, Files) {
   Diagnostics out;
-  EXPECT_FALSE(load_file("/nonexistent/c.yaml", out));
+  EXPECT_FALSE(load_file("/nonexistent/c.yaml", {}, out));
   EXPECT_EQ(out.to_string(),
             "/nonexistent/c.yaml: error: cannot be read: No such file or directory\n");
   Diagnostics folder;
-  EXPECT_FALSE(load_file("/", folder));
+  EXPECT_FALSE(load_file("/", {}, folder));
   EXPECT_EQ(folder.to_string(), "/: error: cannot be read: Is a directory\n");
 
   char path[] = "/tmp/culvert_config_XXXXXX";
@@ -440,7 +441,7 @@ TEST(ConfigLoad, Files) {
   ::close(fd);
   std::ofstream(path) << "mixed-port: 7890\n#" << std::string(200'000, 'x') << "\nmode: direct\n";
   Diagnostics read;
-  const auto settings = load_file(path, read);
+  const auto settings = load_file(path, {}, read);
   ::unlink(path);
   ASSERT_TRUE(settings) << read.to_string();
   EXPECT_EQ(settings->source_name, path);

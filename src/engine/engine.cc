@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -19,56 +20,51 @@ constexpr Duration kDrainLook = std::chrono::milliseconds(250);
 }  // namespace
 
 Engine::Engine(rt::Worker& control, std::vector<std::unique_ptr<rt::Worker>> workers,
-               flow::Resolver& resolver, bool threads)
-    : control_(control), workers_(std::move(workers)), resolver_(resolver), threaded_(threads) {}
+               Surroundings& surroundings, bool threads)
+    : control_(control),
+      workers_(std::move(workers)),
+      surroundings_(surroundings),
+      threaded_(threads) {
+  surroundings_.set_cores(&cores_);
+}
 
 Engine::~Engine() {
   stop();
+  surroundings_.set_cores(nullptr);
 }
 
-Status Engine::start(std::unique_ptr<Generation> generation, Diagnostics& diagnostics) {
-  generation_ = std::move(generation);
+Status Engine::start(GenerationPtr generation, const Choices& remembered,
+                     Diagnostics& diagnostics) {
+  generation->settle(surroundings_.directory(), nullptr, remembered);
   started_ = control_.backend().clock().now();
   started_wall_ = control_.backend().clock().wall();
   for (auto& worker : workers_) {
     rt::Worker::Enter enter(*worker);
-    cores_.push_back(std::make_unique<WorkerCore>(*worker, resolver_, *generation_, cores_));
+    cores_.push_back(std::make_unique<WorkerCore>(*worker, surroundings_, cores_));
   }
   size_t failed = 0;
-  Status opened;
-  // With SO_REUSEPORT a port that another process of the same user listens on can be bound, and
-  // connections would be shared with it: a first try without finds that out.
-  {
-    struct Nobody final : rt::Acceptor {
-      void accepted(rt::AcceptedSocket) override {}
-    } nobody;
-    rt::Worker::Enter enter(*workers_.front());
-    for (failed = 0; failed < generation_->listeners.size(); ++failed) {
-      const auto probe = workers_.front()->backend().listen(generation_->listeners[failed].at,
-                                                            {.reuse_port = false}, nobody);
-      if (!probe.ok()) {
-        opened = probe.error();
-        break;
-      }
-    }
-  }
+  Status opened = probe(*generation, failed);
+  std::vector<Endpoint> at;
+  for (const auto& l : generation->listeners) at.push_back(l.at);
   for (size_t i = 0; opened.ok() && i < cores_.size(); ++i) {
     rt::Worker::Enter enter(*workers_[i]);
-    opened = cores_[i]->open_listeners(failed);
+    opened = cores_[i]->prepare(*generation, at, failed);
   }
   if (!opened.ok()) {
-    const Generation::ListenerSpec& spec = generation_->listeners[failed];
-    const int e = opened.error().os_errno;
-    diagnostics.add({Severity::kError, "listener " + spec.name, 0, 0, "",
-                     format("cannot listen on {}: {}", spec.at.to_string(),
-                            e != 0 ? std::strerror(e) : std::string(describe(opened.code()))),
-                     ""});
+    say_failed(*generation, failed, opened.error(), diagnostics);
     for (size_t i = 0; i < cores_.size(); ++i) {
       rt::Worker::Enter enter(*workers_[i]);
       cores_[i].reset();
     }
     cores_.clear();
     return opened;
+  }
+  generation_ = std::move(generation);
+  listening_at_ = std::move(at);
+  version_ = 1;
+  for (size_t i = 0; i < cores_.size(); ++i) {
+    rt::Worker::Enter enter(*workers_[i]);
+    cores_[i]->adopt(*generation_);
   }
   if (!threaded_) return {};
   for (auto& worker : workers_) {
@@ -81,31 +77,107 @@ Status Engine::start(std::unique_ptr<Generation> generation, Diagnostics& diagno
   return {};
 }
 
-std::vector<Endpoint> Engine::listening_at() const {
-  std::vector<Endpoint> out;
-  for (size_t i = 0; i < generation_->listeners.size(); ++i) {
-    out.push_back(cores_.front()->listening_at(i));
+Status Engine::probe(const Generation& next, size_t& failed) {
+  struct Nobody final : rt::Acceptor {
+    void accepted(rt::AcceptedSocket) override {}
+  } nobody;
+  rt::Worker::Enter enter(control_);
+  for (failed = 0; failed < next.listeners.size(); ++failed) {
+    const Endpoint& at = next.listeners[failed].at;
+    // Our own sockets would be in the way of a try at a port that they have.
+    const bool ours =
+        at.port == 0 || std::ranges::any_of(listening_at_, [&](const Endpoint& other) {
+          return other.port == at.port;
+        });
+    if (ours) continue;
+    const auto tried = control_.backend().listen(at, {.reuse_port = false}, nobody);
+    if (!tried.ok()) return tried.error();
   }
-  return out;
+  return {};
 }
 
-void Engine::on_all(std::function<void(WorkerCore&)> f, std::function<void()> done) {
+void Engine::say_failed(const Generation& next, size_t failed, const Error& why,
+                        Diagnostics& diagnostics) const {
+  const Generation::Listener& l = next.listeners[failed];
+  const int e = why.os_errno;
+  diagnostics.add({Severity::kError, "listener " + l.name, 0, 0, "",
+                   format("cannot listen on {}: {}", l.at.to_string(),
+                          e != 0 ? std::strerror(e) : std::string(describe(why.code))),
+                   ""});
+}
+
+// ---------------------------------------------------------------- generations
+
+Task<Status> Engine::apply(GenerationPtr next, Diagnostics& diagnostics) {
+  size_t failed = 0;
+  Status opened = probe(*next, failed);
+  std::vector<Endpoint> at;
+  for (const auto& l : next->listeners) at.push_back(l.at);
+  size_t prepared = 0;
+  while (opened.ok() && prepared < cores_.size()) {
+    // One after another: the first finds out what port 0 becomes.
+    co_await on_workers(prepared, prepared + 1, [&](WorkerCore& core) {
+      opened = core.prepare(*next, at, failed);
+    });
+    ++prepared;
+  }
+  if (!opened.ok()) {
+    co_await on_workers(0, prepared, [](WorkerCore& core) { core.abandon(); });
+    say_failed(*next, failed, opened.error(), diagnostics);
+    co_return opened;
+  }
+  next->settle(surroundings_.directory(), generation_.get(), {});
+  Generation* const adopted = next.get();
+  // Every worker is through with the one before when it has passed this point.
+  const GenerationPtr before = std::exchange(generation_, std::move(next));
+  listening_at_ = std::move(at);
+  ++version_;
+  co_await on_all([adopted](WorkerCore& core) { core.adopt(*adopted); });
+  co_return Status();
+}
+
+Task<void> Engine::apply_disabled(GenerationPtr next) {
+  Generation* const adopted = next.get();
+  const GenerationPtr before = std::exchange(generation_, std::move(next));
+  ++version_;
+  co_await on_all([adopted](WorkerCore& core) { core.adopt_tables(*adopted); });
+}
+
+Task<void> Engine::on_workers(size_t first, size_t end, std::function<void(WorkerCore&)> f) {
+  end = std::min(end, cores_.size());
+  if (first >= end) co_return;
+  // Belongs to the messages too: stopping may end this wait before them.
   struct Shared {
     std::function<void(WorkerCore&)> f;
-    std::function<void()> done;
+    rt::Worker& control;
     std::atomic<size_t> left;
+    rt::Signal done;
   };
-  auto shared = std::make_shared<Shared>();
-  shared->f = std::move(f);
-  shared->done = std::move(done);
-  shared->left = cores_.size();
-  for (auto& core : cores_) {
-    core->worker().post([this, shared, c = core.get()] {
-      shared->f(*c);
-      if (shared->left.fetch_sub(1) == 1) control_.post([shared] { shared->done(); });
+  auto shared = std::make_shared<Shared>(std::move(f), control_, end - first);
+  for (size_t i = first; i < end; ++i) {
+    WorkerCore& core = *cores_[i];
+    core.worker().post([shared, &core] {
+      shared->f(core);
+      if (shared->left.fetch_sub(1) == 1) shared->control.post([shared] { shared->done.raise(); });
     });
   }
+  const Status waited = co_await shared->done.wait(kNever);
+  (void)waited;
 }
+
+Task<void> Engine::on_all(std::function<void(WorkerCore&)> f) {
+  co_await on_workers(0, cores_.size(), std::move(f));
+}
+
+Task<void> Engine::interrupt(stats::FlowId id) {
+  co_await on_all([id](WorkerCore& core) { core.conversations().interrupt(id); });
+}
+
+Task<void> Engine::interrupt_all() {
+  co_await on_all([](WorkerCore& core) { core.conversations().interrupt_all(); });
+}
+
+// ---------------------------------------------------------------- counting
 
 uint64_t Engine::uploaded() const {
   uint64_t sum = 0;
@@ -122,17 +194,12 @@ uint64_t Engine::downloaded() const {
 // ---------------------------------------------------------------- stopping
 
 Task<void> Engine::drain(Duration grace) {
-  rt::Signal done;
-  on_all([](WorkerCore& core) { core.close_listeners(); }, [&done] { done.raise(); });
-  co_await done.wait(kNever);
+  co_await on_all([](WorkerCore& core) { core.close_listeners(); });
   const TimePoint limit = control_.now() + grace;
   uint64_t bytes = uploaded() + downloaded();
   while (control_.now() < limit) {
     auto flows = std::make_shared<std::atomic<size_t>>(0);
-    done.reset();
-    on_all([flows](WorkerCore& core) { flows->fetch_add(core.flows()); },
-           [&done] { done.raise(); });
-    co_await done.wait(kNever);
+    co_await on_all([flows](WorkerCore& core) { flows->fetch_add(core.flows()); });
     if (flows->load() == 0) co_return;
     const Status slept = co_await rt::sleep_until(control_.now() + kDrainLook);
     if (!slept.ok()) break;
@@ -140,9 +207,7 @@ Task<void> Engine::drain(Duration grace) {
     if (now == bytes) break;
     bytes = now;
   }
-  done.reset();
-  on_all([](WorkerCore& core) { core.abort_all(); }, [&done] { done.raise(); });
-  co_await done.wait(kNever);
+  co_await on_all([](WorkerCore& core) { core.abort_all(); });
 }
 
 void Engine::stop() {

@@ -6,107 +6,244 @@
 
 #include "base/format.h"
 #include "base/result.h"
+#include "route/targets.h"
 
 namespace culvert::engine {
 namespace {
 
-std::string_view type_word(config::ListenerType type) {
-  switch (type) {
-    case config::ListenerType::kHttp:
-      return "http";
-    case config::ListenerType::kSocks:
-      return "socks";
-    case config::ListenerType::kMixed:
-      return "mixed";
-  }
-  return "mixed";
-}
-
-int to_seconds(Duration d) {
-  return static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(d).count());
-}
-
-struct BuiltIn {
-  std::string_view name;
-  std::string_view kind;
-};
-constexpr BuiltIn kBuiltIns[] = {
-    {"DIRECT", "direct"}, {"REJECT", "reject"}, {"REJECT-DROP", "reject-drop"}};
+constexpr uint32_t kNone = UINT32_MAX;
 
 bool any_contains(const std::vector<Prefix>& prefixes, const IpAddress& ip) {
   return std::any_of(prefixes.begin(), prefixes.end(),
                      [&](const Prefix& p) { return p.contains(ip); });
 }
 
+std::shared_ptr<Users> make_users(const config::UserList& list, std::vector<Prefix> exempt) {
+  std::vector<User> users;
+  users.reserve(list.size());
+  for (const auto& u : list) users.push_back({u.user, u.password});
+  return std::make_shared<Users>(std::move(users), std::move(exempt));
+}
+
+rt::ListenOptions listen_options(const config::Settings& settings,
+                                 const config::ListenerSettings& listener) {
+  const auto seconds = [](Duration d) {
+    return static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(d).count());
+  };
+  rt::ListenOptions options;
+  options.leaves_reserve = true;
+  options.keep_alive = {.on = settings.keep_alive,
+                        .idle_s = seconds(settings.keep_alive_idle),
+                        .interval_s = seconds(settings.keep_alive_interval)};
+  options.fast_open = settings.inbound_tfo;
+  options.multipath = settings.inbound_mptcp;
+  options.mark = listener.routing_mark;
+  return options;
+}
+
+// Nodes of the generation before, by name, where options are the same.
+class Kept {
+ public:
+  explicit Kept(const Generation* before) {
+    if (before == nullptr) return;
+    for (const auto& node : before->nodes) nodes_.emplace(node->name, &node);
+  }
+  std::shared_ptr<Node> take(std::shared_ptr<Node> fresh) const {
+    const auto known = nodes_.find(fresh->name);
+    return known != nodes_.end() && (*known->second)->type == fresh->type &&
+                   (*known->second)->identity == fresh->identity &&
+                   (*known->second)->unsupported == fresh->unsupported
+               ? *known->second
+               : std::move(fresh);
+  }
+
+ private:
+  std::unordered_map<std::string_view, const std::shared_ptr<Node>*> nodes_;
+};
+
 }  // namespace
 
-std::unique_ptr<Generation> Generation::build(const config::Settings& settings,
-                                              const flow::Registry& registry,
-                                              flow::Resolver& resolver, Diagnostics& diagnostics) {
-  std::unique_ptr<Generation> g(new Generation());
-  g->mode = settings.mode;
-  g->lan_allowed = settings.lan_allowed_ips;
-  g->lan_disallowed = settings.lan_disallowed_ips;
-  g->handshake_timeout = settings.handshake_timeout;
-
-  std::vector<User> users;
-  for (const auto& u : settings.authentication) users.push_back({u.user, u.password});
-  g->users = std::make_unique<Users>(std::move(users), settings.skip_auth_prefixes);
+std::shared_ptr<Generation> Generation::build(SettingsPtr settings_ptr,
+                                              const Surroundings& surroundings,
+                                              const Generation* before, Diagnostics& diagnostics) {
+  const config::Settings& s = *settings_ptr;
+  std::shared_ptr<Generation> g(new Generation());
+  g->settings = std::move(settings_ptr);
+  g->mode = s.mode;
 
   std::vector<Endpoint> own;
-  for (const auto& l : settings.listeners) own.push_back(l.listen);
-  if (settings.external_controller) own.push_back(*settings.external_controller);
-  g->guard = std::make_unique<Guard>(std::move(own));
+  for (const auto& l : s.listeners) own.push_back(l.listen);
+  if (s.external_controller) own.push_back(*s.external_controller);
+  g->guard = std::make_shared<Guard>(std::move(own));
 
+  const Kept kept(before);
+  g->targets.resize(s.targets.size());
+  const auto add_node = [&](uint32_t target, std::shared_ptr<Node> node) {
+    g->targets[target] = {Target::Kind::kNode, static_cast<uint32_t>(g->nodes.size()), 0};
+    g->nodes.push_back(kept.take(std::move(node)));
+  };
+  for (uint32_t t = 0; t < route::kGlobal; ++t) {
+    add_node(t, make_built_in(s.targets[t], s, surroundings));
+  }
+  for (const config::ProxySettings& proxy : s.proxies) {
+    add_node(proxy.target, make_node(proxy, s, surroundings));
+  }
+  for (const config::GroupSettings& group : s.groups) {
+    const std::string_view type = api_type(group.type);
+    if (!group.unsupported.empty()) {
+      add_node(group.target, make_refusing(group.name, type, group.unsupported));
+      continue;
+    }
+    g->targets[group.target] = {Target::Kind::kGroup, static_cast<uint32_t>(g->groups.size()), 0};
+    g->groups.push_back(std::make_shared<group::Group>(group.name, type, group.members));
+  }
+
+  g->users = make_users(s.authentication, s.skip_auth_prefixes);
+  const auto listeners_users = make_users(s.authentication, {});
+  // The same list, as after a change of the mode: what was found of it, and is disabled, stays.
+  const bool same_rules = before != nullptr && before->settings->rules == s.rules;
+  g->tables = same_rules ? before->tables : std::make_shared<const route::Tables>(s.rules);
+  for (const config::SubRules& sub : s.sub_rules) {
+    g->sub_tables.push_back(std::make_shared<route::Tables>(sub.rules));
+  }
   flow::BuildContext context;
-  context.registry = &registry;
-  context.resolver = &resolver;
-  context.authenticator = g->users.get();
-  context.guard = g->guard.get();
-  context.ipv6 = settings.ipv6;
-  context.tcp_concurrent = settings.tcp_concurrent;
-  g->keep_alive.on = settings.keep_alive;
-  g->keep_alive.idle_s = to_seconds(settings.keep_alive_idle);
-  g->keep_alive.interval_s = to_seconds(settings.keep_alive_interval);
-  context.connect.keep_alive = g->keep_alive;
-  context.connect.leaves_reserve = true;
-  // Rules name their targets by place in the settings' list: the outbounds stand in its order.
-  for (const std::string& name : settings.targets) {
-    const auto* known = std::ranges::find(kBuiltIns, name, &BuiltIn::name);
-    CULVERT_CHECK(known != std::end(kBuiltIns));
-    const flow::OutboundKind* kind = registry.outbound(known->kind);
-    if (kind == nullptr) {
-      diagnostics.add({Severity::kError, settings.source_name, 0, 0, name, "",
-                       format("a program built with protocol '{}'", known->kind)});
+  context.registry = &surroundings.registry();
+  context.resolver = &surroundings.resolver();
+  std::unordered_map<const config::UserList*, std::shared_ptr<Users>> own_users;
+  for (const auto& l : s.listeners) {
+    const flow::InboundKind* kind = surroundings.registry().inbound(l.type);
+    std::shared_ptr<flow::Inbound> inbound;
+    if (kind != nullptr) inbound = kind->make(l.options.get(), context);
+    if (inbound == nullptr) {
+      diagnostics.add({Severity::kError, s.source_name, l.line, l.column, l.name,
+                       format("a listener of type {}", l.type),
+                       format("a program built with protocol '{}'", l.type)});
       continue;
     }
-    g->outbounds.push_back(kind->make(known->name, context));
-  }
-
-  for (const auto& l : settings.listeners) {
-    const std::string_view type = type_word(l.type);
-    const flow::InboundKind* kind = registry.inbound(type);
-    if (kind == nullptr) {
-      diagnostics.add({Severity::kError, settings.source_name, l.line, l.column, l.name,
-                       format("a listener of type {}", type),
-                       format("a program built with protocol '{}'", type)});
-      continue;
+    Listener& out = g->listeners.emplace_back();
+    out.name = l.name;
+    out.type = l.type;
+    out.at = l.listen;
+    out.options = listen_options(s, l);
+    out.classic = l.classic;
+    out.inbound = std::move(inbound);
+    out.proxy = l.proxy;
+    if (l.users != nullptr) {
+      std::shared_ptr<Users>& users = own_users[l.users.get()];
+      if (users == nullptr) users = make_users(*l.users, {});
+      out.users = users;
+    } else {
+      out.users = l.classic ? g->users : listeners_users;
     }
-    g->listeners.push_back({l.name, std::string(type), l.listen, kind->make(context)});
+    out.tables = g->tables.get();
+    for (size_t i = 0; i < s.sub_rules.size() && !l.rule.empty(); ++i) {
+      if (s.sub_rules[i].name == l.rule) out.tables = g->sub_tables[i].get();
+    }
   }
-
-  g->tables = std::make_unique<route::Tables>(settings.rules);
   if (diagnostics.has_errors()) return nullptr;
+  for (uint32_t t = 0; t < s.targets.size(); ++t) g->target_of_.emplace(s.targets[t], t);
   // What loading took, the profile's text and tree before all, goes back to the system: it would
   // stay with the heap as long as the program runs.
   malloc_trim(0);
   return g;
 }
 
+std::shared_ptr<Generation> Generation::with_rules(
+    std::span<const std::pair<uint32_t, bool>> disable) const {
+  std::shared_ptr<Generation> g(new Generation(*this));
+  auto disabled = std::make_shared<std::vector<bool>>(settings->rules->size());
+  for (uint32_t i = 0; i < disabled->size(); ++i) (*disabled)[i] = tables->is_disabled(i);
+  for (const auto& [rule, off] : disable) {
+    if (rule < disabled->size()) (*disabled)[rule] = off;
+  }
+  if (std::ranges::none_of(*disabled, [](bool off) { return off; })) disabled.reset();
+  g->tables = std::make_shared<route::Tables>(settings->rules, std::move(disabled));
+  for (Listener& l : g->listeners) {
+    if (l.tables == tables.get()) l.tables = g->tables.get();
+  }
+  return g;
+}
+
+void Generation::settle(stats::Directory& directory, const Generation* before,
+                        std::span<const std::pair<std::string, std::string>> remembered) {
+  using stats::Dimension;
+  for (uint32_t t = 0; t < targets.size(); ++t) {
+    targets[t].number = directory.number(Dimension::kOutbound, settings->targets[t]);
+  }
+  listener_of_.clear();
+  for (uint32_t i = 0; i < listeners.size(); ++i) {
+    Listener& l = listeners[i];
+    l.number = directory.number(Dimension::kInbound, l.name);
+    if (listener_of_.size() <= l.number) listener_of_.resize(l.number + size_t{1}, kNone);
+    if (listener_of_[l.number] == kNone) listener_of_[l.number] = i;
+    for (size_t u = 0; u < l.users->size(); ++u) {
+      l.users->set_id(u, directory.number(Dimension::kUser, l.users->name(u)));
+    }
+  }
+  for (size_t u = 0; u < users->size(); ++u) {
+    users->set_id(u, directory.number(Dimension::kUser, users->name(u)));
+  }
+  const auto choose = [&](group::Group& group, std::string_view member) {
+    const auto& members = group.members();
+    for (uint32_t place = 0; place < members.size(); ++place) {
+      if (target_name(members[place]) != member) continue;
+      group.choose(place);
+      return true;
+    }
+    return false;
+  };
+  for (const config::GroupSettings& wanted : settings->groups) {
+    group::Group* group = find_group(wanted.name);
+    if (group == nullptr) continue;
+    if (!wanted.default_selected.empty()) choose(*group, wanted.default_selected);
+    for (const auto& [name, member] : remembered) {
+      if (name == wanted.name) choose(*group, member);
+    }
+    const group::Group* old = before == nullptr ? nullptr : before->find_group(wanted.name);
+    if (old != nullptr) choose(*group, before->target_name(old->pick()));
+  }
+}
+
+std::optional<uint32_t> Generation::find_target(std::string_view name) const {
+  const auto known = target_of_.find(name);
+  if (known == target_of_.end()) return std::nullopt;
+  return known->second;
+}
+
+group::Group* Generation::find_group(std::string_view name) const {
+  const auto target = find_target(name);
+  if (!target || targets[*target].kind != Target::Kind::kGroup) return nullptr;
+  return groups[targets[*target].index].get();
+}
+
+const Generation::Listener* Generation::listener(uint32_t number) const {
+  if (number >= listener_of_.size() || listener_of_[number] == kNone) return nullptr;
+  return &listeners[listener_of_[number]];
+}
+
+Path Generation::resolve(uint32_t target) const {
+  Path path;
+  std::array<uint32_t, std::tuple_size_v<decltype(path.numbers)>> way;
+  size_t steps = 0;
+  // Groups contain no loop; a way that is longer than what is shown of it is followed all the same.
+  while (targets[target].kind == Target::Kind::kGroup) {
+    if (steps < way.size() - 1) way[steps++] = targets[target].number;
+    target = groups[targets[target].index]->pick();
+  }
+  way[steps++] = targets[target].number;
+  path.node = nodes[targets[target].index];
+  path.pass = target == route::kPass;
+  path.length = steps;
+  for (size_t i = 0; i < steps; ++i) path.numbers[i] = way[steps - 1 - i];
+  return path;
+}
+
 bool Generation::admits(const IpAddress& source) const {
   const IpAddress ip = source.unmapped();
-  if (!lan_allowed.empty() && !any_contains(lan_allowed, ip)) return false;
-  return !any_contains(lan_disallowed, ip);
+  if (!settings->lan_allowed_ips.empty() && !any_contains(settings->lan_allowed_ips, ip)) {
+    return false;
+  }
+  return !any_contains(settings->lan_disallowed_ips, ip);
 }
 
 }  // namespace culvert::engine

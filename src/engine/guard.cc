@@ -22,15 +22,20 @@ bool Guard::is_own_address(const IpAddress& ip) const {
          std::find(own_.begin(), own_.end(), ip) != own_.end();
 }
 
+bool Guard::is_own_listener(const Endpoint& to) const {
+  const IpAddress ip = to.ip.unmapped();
+  return std::any_of(listeners_.begin(), listeners_.end(),
+                     [&](const Endpoint& l) {
+                       return l.port == to.port &&
+                              (l.ip.is_unspecified() || ip.is_unspecified() ||
+                               l.ip.unmapped() == ip);
+                     }) &&
+         is_own_address(ip);
+}
+
 bool Guard::allows(const flow::FlowMeta& meta, const Endpoint& to) const {
   const IpAddress ip = to.ip.unmapped();
-  const bool own = is_own_address(ip);
-  if (own) {
-    for (const Endpoint& l : listeners_) {
-      if (l.port != to.port) continue;
-      if (l.ip.is_unspecified() || ip.is_unspecified() || l.ip.unmapped() == ip) return false;
-    }
-  }
+  if (is_own_listener(to)) return false;
   if (meta.address_named) return true;
   const bool guarded = ip.is_loopback() || ip.is_unspecified() || ip.is_link_local();
   return !guarded || is_own_address(meta.source.ip.unmapped());

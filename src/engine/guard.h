@@ -14,6 +14,8 @@ class Guard final : public flow::DestinationGuard {
   // address stands for all of this host's.
   explicit Guard(std::vector<Endpoint> listeners);
   bool allows(const flow::FlowMeta& meta, const Endpoint& to) const override;
+  // Whether a connection there would come back to us.
+  [[nodiscard]] bool is_own_listener(const Endpoint& to) const;
 
  private:
   [[nodiscard]] bool is_own_address(const IpAddress& ip) const;

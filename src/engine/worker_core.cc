@@ -1,8 +1,12 @@
 #include "engine/worker_core.h"
 
 #include <algorithm>
+#include <deque>
+#include <utility>
 
+#include "base/format.h"
 #include "base/log.h"
+#include "route/targets.h"
 #include "wire/host.h"
 
 namespace culvert::engine {
@@ -36,60 +40,108 @@ class HostRestorer {
   bool keep_ = false;
 };
 
+// "PROXY[HK-1]": the outermost group and the node, as mihomo's log has it. Made when it is asked for.
+struct ChainText {
+  const stats::Directory& directory;
+  const Path& path;
+  [[nodiscard]] std::string text() const {
+    const auto name = [&](uint32_t n) { return directory.name(stats::Dimension::kOutbound, n); };
+    const auto chain = path.chain();
+    if (chain.size() == 1) return std::string(name(chain.front()));
+    return format("{}[{}]", name(chain.back()), name(chain.front()));
+  }
+};
+
 }  // namespace
 
 // One listener's socket on this worker.
 struct WorkerCore::Gate final : rt::Acceptor {
-  Gate(WorkerCore& c, uint16_t i) : core(c), index(i) {}
-  void accepted(rt::AcceptedSocket s) override { core.place(index, std::move(s)); }
+  Gate(WorkerCore& c, const Endpoint& w, const rt::ListenOptions& o)
+      : core(c), wanted(w), options(o) {}
+  void accepted(rt::AcceptedSocket s) override {
+    if (waits) {
+      // As long as a generation takes to begin: a few turns of the loop.
+      waiting.push_back(std::move(s));
+    } else {
+      core.place(number, socket->local().port, std::move(s));
+    }
+  }
   void accept_paused(Error error) override {
     CULVERT_LOG_SAMPLED(kWarning, "accepting pauses: {}", describe(error.code));
   }
   WorkerCore& core;
-  const uint16_t index;
+  const Endpoint wanted;
+  const rt::ListenOptions options;
+  uint32_t number = 0;  // of the listener that it is for
+  bool waits = true;
+  std::deque<rt::AcceptedSocket> waiting;
   std::unique_ptr<rt::Listener> socket;
 };
 
-WorkerCore::WorkerCore(rt::Worker& worker, flow::Resolver& resolver, const Generation& generation,
-                       const std::vector<std::unique_ptr<WorkerCore>>& peers)
+WorkerCore::WorkerCore(rt::Worker& worker, const Surroundings& surroundings, const Cores& peers)
     : worker_(worker),
-      resolver_(resolver),
-      generation_(&generation),
+      resolver_(surroundings.resolver()),
+      directory_(surroundings.directory()),
       peers_(peers),
       scope_(&worker.scope()),
-      conversations_(worker, generation.listeners.size(), generation.users->size(),
-                     generation.outbounds.size()) {}
+      conversations_(worker) {}
 
 WorkerCore::~WorkerCore() = default;
 
-Status WorkerCore::open_listeners(size_t& failed_index) {
-  for (size_t i = 0; i < generation_->listeners.size(); ++i) {
-    auto gate = std::make_unique<Gate>(*this, static_cast<uint16_t>(i));
-    Endpoint at = generation_->listeners[i].at;
-    // Port 0 is chosen once, by the first worker.
-    if (at.port == 0 && peers_.front().get() != this) at = peers_.front()->listening_at(i);
-    auto socket = worker_.backend().listen(
-        at, {.leaves_reserve = true, .keep_alive = generation_->keep_alive}, *gate);
+// ---------------------------------------------------------------- generations
+
+Status WorkerCore::prepare(const Generation& next, std::vector<Endpoint>& at, size_t& failed) {
+  for (size_t i = 0; i < next.listeners.size(); ++i) {
+    const Generation::Listener& l = next.listeners[i];
+    const auto is_it = [&](const std::unique_ptr<Gate>& gate) {
+      return gate != nullptr && gate->wanted == l.at && gate->options == l.options;
+    };
+    auto gate = std::ranges::find_if(gates_, is_it);
+    if (gate != gates_.end()) {
+      at[i] = (*gate)->socket->local();
+      prepared_.push_back(std::move(*gate));
+      continue;
+    }
+    auto fresh = std::make_unique<Gate>(*this, l.at, l.options);
+    auto socket = worker_.backend().listen(at[i], l.options, *fresh);
     if (!socket.ok()) {
-      failed_index = i;
+      failed = i;
       return socket.error();
     }
-    gate->socket = *std::move(socket);
-    listening_at_.push_back(gate->socket->local());
-    listeners_.push_back(std::move(gate));
+    fresh->socket = *std::move(socket);
+    at[i] = fresh->socket->local();
+    prepared_.push_back(std::move(fresh));
   }
   return {};
 }
 
+void WorkerCore::abandon() {
+  std::erase(gates_, nullptr);
+  for (auto& gate : prepared_) {
+    if (!gate->waits) gates_.push_back(std::move(gate));
+  }
+  prepared_.clear();
+}
+
+void WorkerCore::adopt(const Generation& next) {
+  generation_ = &next;
+  gates_ = std::exchange(prepared_, {});
+  for (size_t i = 0; i < gates_.size(); ++i) {
+    Gate& gate = *gates_[i];
+    gate.number = next.listeners[i].number;
+    gate.waits = false;
+    for (rt::AcceptedSocket& s : std::exchange(gate.waiting, {})) gate.accepted(std::move(s));
+  }
+}
+
 void WorkerCore::close_listeners() {
-  listeners_.clear();
+  gates_.clear();
+  prepared_.clear();
 }
 
-Endpoint WorkerCore::listening_at(size_t index) const {
-  return listeners_[index]->socket->local();
-}
+// ---------------------------------------------------------------- connections
 
-void WorkerCore::place(uint16_t listener, rt::AcceptedSocket socket) {
+void WorkerCore::place(uint32_t listener, uint16_t port, rt::AcceptedSocket socket) {
   WorkerCore* best = this;
   uint32_t least = worker_.load();
   for (const auto& peer : peers_) {
@@ -102,16 +154,20 @@ void WorkerCore::place(uint16_t listener, rt::AcceptedSocket socket) {
   if (worker_.load() * 2 <= least * 3) best = this;
   best->worker_.add_load(1);
   if (best == this) {
-    serve(listener, std::move(socket));
+    serve(listener, port, std::move(socket));
   } else {
-    best->worker_.post(
-        [best, listener, s = std::move(socket)]() mutable { best->serve(listener, std::move(s)); });
+    best->worker_.post([best, listener, port, s = std::move(socket)]() mutable {
+      best->serve(listener, port, std::move(s));
+    });
   }
 }
 
-void WorkerCore::serve(uint16_t listener, rt::AcceptedSocket socket) {
+void WorkerCore::serve(uint32_t listener, uint16_t port, rt::AcceptedSocket socket) {
   const Endpoint source = socket.remote();
-  const bool admitted = generation_->admits(source.ip) && !scope_.cancelled();
+  // It may have gone while the connection was on its way here.
+  const Generation::Listener* l = generation_->listener(listener);
+  const bool admitted = l != nullptr && !scope_.cancelled() &&
+                        (!l->classic || generation_->admits(source.ip));
   Result<StreamPtr> stream = Errc::kRejected;
   if (admitted) stream = worker_.backend().adopt(std::move(socket));
   if (!stream.ok()) {
@@ -120,30 +176,63 @@ void WorkerCore::serve(uint16_t listener, rt::AcceptedSocket socket) {
     worker_.add_load(-1);
     return;
   }
-  const Generation::ListenerSpec& spec = generation_->listeners[listener];
-  const flow::AcceptInfo info{source, listening_at_[listener].port, listener,
-                              worker_.now() + generation_->handshake_timeout};
+  const flow::AcceptInfo info{source, port, listener,
+                              worker_.now() + generation_->settings->handshake_timeout};
   ++sessions_;
-  scope_.spawn("session", session(*std::move(stream), info, *spec.inbound));
+  scope_.spawn("session", session(*std::move(stream), info, l->inbound));
 }
 
-Task<void> WorkerCore::session(StreamPtr stream, flow::AcceptInfo info, flow::Inbound& inbound) {
-  co_await inbound.serve(std::move(stream), info, *this);
+Task<void> WorkerCore::session(StreamPtr stream, flow::AcceptInfo info,
+                               std::shared_ptr<flow::Inbound> inbound) {
+  co_await inbound->serve(std::move(stream), info, *this);
   --sessions_;
   worker_.add_load(-1);
 }
 
-Task<Result<route::Decision>> WorkerCore::decide(FlowMeta& meta, TimePoint deadline) {
+const flow::Authenticator& WorkerCore::authenticator(const flow::AcceptInfo& info) {
+  const Generation::Listener* l = generation_->listener(info.inbound);
+  return l == nullptr ? *generation_->users : *l->users;
+}
+
+// ---------------------------------------------------------------- flows
+
+Task<Result<WorkerCore::Verdict>> WorkerCore::decide(FlowMeta& meta, TimePoint deadline) {
   using Kind = route::Decision::Kind;
-  route::Decision d;
-  if (generation_->mode == config::Mode::kDirect) {
-    d.outbound = Generation::kDirect;
-    co_return d;
-  }
   route::Facts facts;
-  const Generation* judged_by = generation_;
-  d = judged_by->tables->match(meta, facts, 0);
-  while (d.kind == Kind::kNeedIp) {
+  const Generation* judged_by = nullptr;
+  uint32_t from = 0;
+  for (;;) {
+    const Generation& g = *generation_;
+    const Generation::Listener* listener = g.listener(meta.inbound);
+    Verdict v;
+    if (listener != nullptr && listener->proxy) {
+      v.path = g.resolve(*listener->proxy);
+      co_return v;
+    }
+    if (g.mode != config::Mode::kRule) {
+      v.path = g.resolve(g.mode == config::Mode::kGlobal ? route::kGlobal : route::kDirect);
+      // There is no next rule.
+      if (v.path.pass) v.path = g.resolve(route::kDirect);
+      co_return v;
+    }
+    v.tables = listener == nullptr ? g.tables.get() : listener->tables;
+    facts.inbound_name = listener == nullptr ? std::string_view() : listener->name;
+    facts.user_name = directory_.name(stats::Dimension::kUser, meta.user);
+    // The rules may have been replaced while a name was resolved: then they are all asked again.
+    if (judged_by != &g) from = 0;
+    judged_by = &g;
+    for (;;) {
+      v.decision = v.tables->match(meta, facts, from);
+      if (v.decision.kind != Kind::kMatched) break;
+      v.path = g.resolve(v.decision.outbound);
+      if (!v.path.pass) co_return v;
+      from = v.decision.rule + 1;
+    }
+    if (v.decision.kind == Kind::kNoMatch) {
+      v.path = g.resolve(route::kDirect);
+      co_return v;
+    }
+    from = v.decision.rule;
     flow::AddressList known;
     Status status = resolver_.try_cached(meta.host_name(), known);
     if (status.code() == Errc::kWouldBlock) {
@@ -155,13 +244,7 @@ Task<Result<route::Decision>> WorkerCore::decide(FlowMeta& meta, TimePoint deadl
     if (status.code() == Errc::kCancelled) co_return status.error();
     facts.ip_known = true;
     if (status.ok()) meta.resolved = known.front();
-    // The rules may have been replaced meanwhile: then they are all asked again.
-    const uint32_t from = judged_by == generation_ ? d.rule : 0;
-    judged_by = generation_;
-    d = judged_by->tables->match(meta, facts, from);
   }
-  if (d.kind == Kind::kNoMatch) d.outbound = Generation::kDirect;
-  co_return d;
 }
 
 Task<Result<Upstream>> WorkerCore::open(FlowMeta& meta) {
@@ -185,45 +268,46 @@ Task<Result<Upstream>> WorkerCore::open(FlowMeta& meta) {
   if (meta.destination.port == 0) co_return Error(Errc::kBadMessage, Side::kClient);
 
   const TimePoint deadline = worker_.now() + kDialTimeout;
-  const Result<route::Decision> decided = co_await decide(meta, deadline);
+  Result<Verdict> decided = co_await decide(meta, deadline);
   if (!decided.ok()) co_return decided.error();
   // What is needed of the rule is copied: the tables may be gone after the dial.
   route::RuleList::Text payload;
   stats::FlowLabels labels;
-  if (decided->kind == route::Decision::Kind::kMatched) {
-    const route::RuleList& rules = generation_->tables->rules();
-    const uint32_t rule = decided->rule;
+  if (decided->decision.kind == route::Decision::Kind::kMatched) {
+    const route::RuleList& rules = decided->tables->rules();
+    const uint32_t rule = decided->decision.rule;
     labels.rule_type = route::api_name(rules.type(rule));
     labels.rule_payload = rules.payload(rule, payload);
     meta.rule = rule;
     meta.address_named =
         rules.type(rule) == route::RuleType::kIpCidr && rules.prefix(rule).length != 0;
   }
-  meta.outbound = decided->outbound;
-  flow::Outbound& outbound = *generation_->outbounds[decided->outbound];
-  labels.outbound = &outbound;
+  const Path& path = decided->path;
+  meta.outbound = path.numbers[0];
+  labels.chain = path.chain();
+  const ChainText chain{directory_, path};
 
-  Result<StreamPtr> stream = co_await outbound.dial(meta, deadline);
+  Result<StreamPtr> stream = co_await path.node->outbound->dial(meta, deadline);
   if (!stream.ok()) {
     const Error error = stream.error();
     if (error.code == Errc::kRejected) {
       CULVERT_LOG(kInfo, "[TCP] {} --> {} match {}({}) using {}", meta.source.to_string(),
                   flow::destination_text(meta), labels.rule_type, labels.rule_payload,
-                  outbound.name());
+                  chain.text());
       if (error.retry) {
         const Status waited = co_await rt::sleep_until(worker_.now() + kDropTimeout);
         if (!waited.ok()) co_return waited.error();
       }
     } else if (error.code != Errc::kCancelled) {
       CULVERT_LOG_SAMPLED(kWarning, "[TCP] dial {} (match {}({})) {} --> {} error: {}",
-                          outbound.name(), labels.rule_type, labels.rule_payload,
+                          chain.text(), labels.rule_type, labels.rule_payload,
                           meta.source.to_string(), flow::destination_text(meta),
                           describe(error.code));
     }
     co_return error;
   }
   CULVERT_LOG(kInfo, "[TCP] {} --> {} match {}({}) using {}", meta.source.to_string(),
-              flow::destination_text(meta), labels.rule_type, labels.rule_payload, outbound.name());
+              flow::destination_text(meta), labels.rule_type, labels.rule_payload, chain.text());
   Upstream up;
   up.stream = *std::move(stream);
   up.tracker = conversations_.begin(meta, labels);
@@ -240,5 +324,6 @@ void WorkerCore::abort_all() {
   scope_.cancel();
   relays_.abort_all();
 }
+
 
 }  // namespace culvert::engine

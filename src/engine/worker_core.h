@@ -21,20 +21,29 @@ class WorkerCore final : public flow::FlowSink {
   static constexpr Duration kDropTimeout = std::chrono::seconds(60);
 
   // `peers` is the list of all cores, filled in before any of them accepts.
-  WorkerCore(rt::Worker& worker, flow::Resolver& resolver, const Generation& generation,
-             const std::vector<std::unique_ptr<WorkerCore>>& peers);
+  WorkerCore(rt::Worker& worker, const Surroundings& surroundings, const Cores& peers);
   ~WorkerCore() override;
 
-  // Opens this worker's socket of every listener of the generation.
-  Status open_listeners(size_t& failed_index);
+  // A generation begins in two steps, so that it does on all workers or on none.
+  //
+  // prepare() opens this worker's socket of every listener of `next` that there is none for yet;
+  // what they accept waits. A socket is taken over when its address and options are the same. Says
+  // which listener of `next` failed. `at`: where listeners listen, in the order of `next`; entries
+  // with port 0 are filled in by the first worker.
+  Status prepare(const Generation& next, std::vector<Endpoint>& at, size_t& failed);
+  // Takes back what prepare() opened.
+  void abandon();
+  // Serves `next` from now on: sockets that it has no listener for are closed, and open flows go
+  // on. Afterwards nothing here refers to the generation before.
+  void adopt(const Generation& next);
+
+  // Serves `next`, which has the same listeners, from now on.
+  void adopt_tables(const Generation& next) { generation_ = &next; }
+
   void close_listeners();
-  // Where listener `index` really listens (its port may have been 0).
-  [[nodiscard]] Endpoint listening_at(size_t index) const;
+  [[nodiscard]] const Generation& generation() const { return *generation_; }
 
-  // Places an accepted connection: here, or on the least loaded worker when this one carries more
-  // than one and a half times its load.
-  void place(uint16_t listener, rt::AcceptedSocket socket);
-
+  const flow::Authenticator& authenticator(const flow::AcceptInfo& info) override;
   flow::Task<Result<flow::Upstream>> open(flow::FlowMeta& meta) override;
   void relay(flow::StreamPtr client, flow::Upstream upstream) override;
 
@@ -47,20 +56,31 @@ class WorkerCore final : public flow::FlowSink {
 
  private:
   struct Gate;
-  void serve(uint16_t listener, rt::AcceptedSocket socket);
-  flow::Task<void> session(flow::StreamPtr stream, flow::AcceptInfo info, flow::Inbound& inbound);
-  // Rules, with names resolved on demand.
-  flow::Task<Result<route::Decision>> decide(flow::FlowMeta& meta, TimePoint deadline);
+  // Places an accepted connection: here, or on the least loaded worker when this one carries more
+  // than one and a half times its load.
+  void place(uint32_t listener, uint16_t port, rt::AcceptedSocket socket);
+  void serve(uint32_t listener, uint16_t port, rt::AcceptedSocket socket);
+  flow::Task<void> session(flow::StreamPtr stream, flow::AcceptInfo info,
+                           std::shared_ptr<flow::Inbound> inbound);
+  // Where a flow goes and by which rule.
+  struct Verdict {
+    Path path;
+    route::Decision decision;
+    const route::Tables* tables = nullptr;  // of the rule, until the next wait
+  };
+  // By mode, listener and rules, with names resolved on demand.
+  flow::Task<Result<Verdict>> decide(flow::FlowMeta& meta, TimePoint deadline);
 
   rt::Worker& worker_;
   flow::Resolver& resolver_;
-  const Generation* generation_;
-  const std::vector<std::unique_ptr<WorkerCore>>& peers_;
+  const stats::Directory& directory_;
+  const Generation* generation_ = nullptr;
+  const Cores& peers_;
   rt::Scope scope_;
   stats::Conversations conversations_;
   flow::Relays relays_;
-  std::vector<std::unique_ptr<Gate>> listeners_;
-  std::vector<Endpoint> listening_at_;  // stays when the listeners are closed
+  std::vector<std::unique_ptr<Gate>> gates_;
+  std::vector<std::unique_ptr<Gate>> prepared_;
   size_t sessions_ = 0;
 };
 

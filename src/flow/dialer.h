@@ -11,7 +11,8 @@
 
 namespace culvert::flow {
 
-// Opens paths to destinations. Called on any worker; what it opens belongs to that worker.
+// Opens paths to destinations. Called on any worker; what it opens belongs to that worker, and goes
+// on when the dialer is gone: what it needs of it, it shares or has copied.
 class Dialer {
  public:
   virtual ~Dialer() = default;

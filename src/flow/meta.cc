@@ -14,6 +14,8 @@ std::string_view name(InboundType type) {
       return "Socks4";
     case InboundType::kSocks5:
       return "Socks5";
+    case InboundType::kTunnel:
+      return "Tunnel";
     case InboundType::kInner:
       return "Inner";
   }

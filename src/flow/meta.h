@@ -17,7 +17,7 @@ namespace culvert::flow {
 enum class Network : uint8_t { kTcp = 1, kUdp = 2 };
 
 // What the client spoke; the words of mihomo's IN-TYPE and of /connections.
-enum class InboundType : uint8_t { kHttp, kHttps, kSocks4, kSocks5, kInner };
+enum class InboundType : uint8_t { kHttp, kHttps, kSocks4, kSocks5, kTunnel, kInner };
 std::string_view name(InboundType type);
 std::string_view name(Network network);
 

@@ -25,6 +25,8 @@ class Relay final : public ListNode {
     up_.to = down_.from.get();
     down_.to = up_.from.get();
     spliceable_ = up_.from->can_splice() && down_.from->can_splice();
+    tracker_->carrier = this;
+    tracker_->interrupt = [](FlowTracker& t) { static_cast<Relay*>(t.carrier)->abort(); };
     rt::Worker::here().add_load(1);
   }
   ~Relay() {
@@ -46,7 +48,6 @@ class Relay final : public ListNode {
     down_.from->abort();
     delete this;
   }
-  [[nodiscard]] const FlowTracker* tracker() const { return tracker_.get(); }
 
  private:
   // One direction. Its reader waits on `from`, its writer on `to`.
@@ -246,16 +247,6 @@ void Relays::start(StreamPtr client, Upstream upstream) {
 
 void Relays::abort_all() {
   while (Relay* relay = list_.front()) relay->abort();
-}
-
-bool Relays::abort(const FlowTracker* tracker) {
-  for (Relay* r = list_.front(); r != nullptr; r = list_.after(r)) {
-    if (r->tracker() == tracker) {
-      r->abort();
-      return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace culvert::flow

@@ -39,8 +39,6 @@ class Relays {
   void start(StreamPtr client, Upstream upstream);
   // Resets what is still open.
   void abort_all();
-  // Resets the relay of `tracker`, if it is one of these.
-  bool abort(const FlowTracker* tracker);
   [[nodiscard]] size_t size() const { return count_; }
 
  private:

@@ -43,6 +43,10 @@ struct FlowTracker {
   TrafficSum* cell = nullptr;
   // Ends the account and frees this.
   void (*end)(FlowTracker& self) = nullptr;
+  // Ends the flow at once, on both sides, and with it perhaps this account. Set by whoever carries
+  // the flow; null while it is handed from one to another.
+  void (*interrupt)(FlowTracker& self) = nullptr;
+  void* carrier = nullptr;  // for interrupt()
 
   void count_upload(uint64_t n) {
     upload.add(n);

@@ -15,6 +15,8 @@
 #include <climits>
 
 #include "rt/fd_table.h"
+#include "rt/socket_options.h"
+#include "rt/unix_socket.h"
 #include "rt/worker.h"
 
 namespace culvert::rt {
@@ -33,6 +35,8 @@ class SocketStream final : public Stream, private FdEvents {
       : backend_(backend), fd_(fd), remote_(remote), connecting_(connecting) {}
   ~SocketStream() override { close_socket(); }
   Status attach();
+  // The kernel keeps the SYN back for the first bytes.
+  void open_fast();
 
   Status opened() override;
   Result<MutableBytes> lend() override;
@@ -61,7 +65,15 @@ class SocketStream final : public Stream, private FdEvents {
       SocketStream* self;
     } link;
   };
+  // Until the handshake is through: the SYN that waits for bytes, and an end that waits for it.
+  struct FastOpen : Timer {
+    explicit FastOpen(SocketStream* s) : Timer(&SocketStream::on_nothing_to_send), self(s) {}
+    SocketStream* self;
+    bool ends = false;
+  };
   static void on_unparked(Waiter& waiter);
+  static void on_nothing_to_send(Timer& timer);
+  void send_syn();
   void on_events(uint32_t events) override;
   void release_buffer();
   void close_socket();
@@ -79,6 +91,7 @@ class SocketStream final : public Stream, private FdEvents {
   Endpoint remote_;
   Error broken_;
   Parked parked_{this};
+  std::unique_ptr<FastOpen> fast_open_;
   bool connecting_;
   // A receive may yield something. Registering a socket reports what is there already, so that the
   // first receive need not be a guess.
@@ -111,6 +124,14 @@ class SocketListener final : public Listener, private FdEvents {
   uint64_t key_ = 0;
   Acceptor& acceptor_;
   ResumeTimer resume_{this};
+};
+
+class UnixListener final : public Listener {
+ public:
+  [[nodiscard]] Endpoint local() const override { return {}; }
+  std::unique_ptr<SocketListener> socket;
+  // Goes first: whoever finds it finds somebody listening.
+  UnixSocketFile file;
 };
 
 class SocketDatagram final : public DatagramSocket, private FdEvents {
@@ -151,6 +172,8 @@ class EpollBackend final : public Backend {
   void wake() override;
   Result<std::unique_ptr<Listener>> listen(const Endpoint& at, const ListenOptions& options,
                                            Acceptor& acceptor) override;
+  Result<std::unique_ptr<Listener>> listen_unix(const std::string& path, mode_t mode,
+                                                Acceptor& acceptor) override;
   Result<std::unique_ptr<Stream>> connect(const Endpoint& to,
                                           const ConnectOptions& options) override;
   Result<std::unique_ptr<Stream>> adopt(AcceptedSocket socket) override;
@@ -187,18 +210,6 @@ int highest_for_flows() {
   return all - 1 - std::min(kReserve, all / 8);
 }
 
-void set_int(int fd, int level, int name, int value) {
-  setsockopt(fd, level, name, &value, sizeof value);
-}
-
-void set_keep_alive(int fd, const KeepAlive& k) {
-  // Accepted sockets inherit the listener's: off is said too.
-  set_int(fd, SOL_SOCKET, SO_KEEPALIVE, k.on ? 1 : 0);
-  if (!k.on) return;
-  if (k.idle_s > 0) set_int(fd, IPPROTO_TCP, TCP_KEEPIDLE, k.idle_s);
-  if (k.interval_s > 0) set_int(fd, IPPROTO_TCP, TCP_KEEPINTVL, k.interval_s);
-}
-
 // ---------------------------------------------------------------- SocketStream
 
 Status SocketStream::attach() {
@@ -206,6 +217,10 @@ Status SocketStream::attach() {
 }
 
 void SocketStream::on_events(uint32_t events) {
+  if (fast_open_ && !is_handshake_pending(fd_)) {
+    if (fast_open_->ends) ::shutdown(fd_, SHUT_WR);
+    fast_open_.reset();
+  }
   // Waiters are taken before either is fired: the first may end this stream.
   Waiter* reader = nullptr;
   Waiter* writer = nullptr;
@@ -234,6 +249,23 @@ void SocketStream::on_events(uint32_t events) {
     if (writer != nullptr && !backend.alive(key)) return;
     reader->fire();
   }
+}
+
+void SocketStream::open_fast() {
+  fast_open_ = std::make_unique<FastOpen>(this);
+  Worker& worker = Worker::here();
+  worker.timers().arm(*fast_open_, worker.now() + kFastOpenWait);
+}
+
+void SocketStream::send_syn() {
+  fast_open_->cancel();
+  // No bytes to go along: the SYN of any connection. How that ends is an event.
+  const ssize_t n = ::send(fd_, "", 0, MSG_NOSIGNAL);
+  (void)n;
+}
+
+void SocketStream::on_nothing_to_send(Timer& timer) {
+  static_cast<FastOpen&>(timer).self->send_syn();
 }
 
 Error SocketStream::fail(int os_errno) {
@@ -325,12 +357,13 @@ Result<size_t> SocketStream::write(std::span<const iovec> data) {
       n = sendmsg(fd_, &m, MSG_NOSIGNAL);
     }
   } while (n < 0 && errno == EINTR);
+  if (fast_open_) fast_open_->cancel();
   if (n >= 0) {
     // A short write has filled the socket: room is a new edge.
     if (static_cast<size_t>(n) < total) writable_ = false;
     return static_cast<size_t>(n);
   }
-  if (errno == EAGAIN) {
+  if (errno == EAGAIN || errno == EINPROGRESS) {  // the latter of a SYN that took no bytes along
     writable_ = false;
     return Errc::kWouldBlock;
   }
@@ -362,8 +395,9 @@ Result<size_t> SocketStream::splice_out(Pipe& pipe) {
   if (fd_ < 0 || shut_) return Errc::kReset;
   if (!writable_ || connecting_) return Errc::kWouldBlock;
   const ptrdiff_t n = pipe.drain_to(fd_);
+  if (fast_open_) fast_open_->cancel();
   if (n > 0) return static_cast<size_t>(n);
-  if (n == -EAGAIN) {
+  if (n == -EAGAIN || n == -EINPROGRESS) {
     writable_ = false;
     return Errc::kWouldBlock;
   }
@@ -373,6 +407,12 @@ Result<size_t> SocketStream::splice_out(Pipe& pipe) {
 Status SocketStream::shutdown_write() {
   if (fd_ < 0 || shut_) return {};
   shut_ = true;
+  if (fast_open_ && is_handshake_pending(fd_)) {
+    // The kernel would give up the connection, and the bytes of the SYN with it.
+    fast_open_->ends = true;
+    if (fast_open_->armed()) send_syn();
+    return {};
+  }
   if (::shutdown(fd_, SHUT_WR) != 0) return error_from_errno(errno);
   return {};
 }
@@ -386,6 +426,7 @@ void SocketStream::abort() {
 
 void SocketStream::close_socket() {
   parked_.unlink();
+  fast_open_.reset();
   if (buffer_) release_buffer();
   if (fd_ < 0) return;
   if (key_ != 0) backend_.forget(key_);
@@ -616,19 +657,24 @@ Status EpollBackend::rearm(int fd, uint32_t events, uint64_t key) {
 Result<std::unique_ptr<Listener>> EpollBackend::listen(const Endpoint& at,
                                                        const ListenOptions& options,
                                                        Acceptor& acceptor) {
-  const int family = at.ip.is_v6() ? AF_INET6 : AF_INET;
-  const int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0 && errno == EAFNOSUPPORT && at.ip.is_v6() && at.ip.is_unspecified()) {
+  const Result<int> opened = open_tcp_socket(at.ip.is_v6() ? AF_INET6 : AF_INET, options.multipath);
+  if (opened.error().os_errno == EAFNOSUPPORT && at.ip.is_v6() && at.ip.is_unspecified()) {
     // Every address of a host without IPv6 is every IPv4 address.
     return listen(Endpoint(IpAddress::v4(0), at.port), options, acceptor);
   }
-  if (fd < 0) return error_from_errno(errno);
+  if (!opened.ok()) return opened.error();
+  const int fd = *opened;
   set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
   if (options.reuse_port) set_int(fd, SOL_SOCKET, SO_REUSEPORT, 1);
   if (at.ip.is_v6()) set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, options.v6_only ? 1 : 0);
   // Accepted sockets inherit these, which saves a call each.
   set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   set_keep_alive(fd, options.keep_alive);
+  if (options.fast_open) allow_fast_open_clients(fd);
+  if (const Status marked = set_mark(fd, options.mark); !marked.ok()) {
+    ::close(fd);
+    return marked.error();
+  }
   sockaddr_storage ss{};
   const socklen_t n = at.to_sockaddr(ss);
   if (bind(fd, reinterpret_cast<sockaddr*>(&ss), n) != 0 || ::listen(fd, options.backlog) != 0) {
@@ -643,16 +689,34 @@ Result<std::unique_ptr<Listener>> EpollBackend::listen(const Endpoint& at,
   return std::unique_ptr<Listener>(std::move(listener));
 }
 
+Result<std::unique_ptr<Listener>> EpollBackend::listen_unix(const std::string& path, mode_t mode,
+                                                            Acceptor& acceptor) {
+  auto listener = std::make_unique<UnixListener>();
+  const Result<int> fd = listen_at_path(path, mode, listener->file);
+  if (!fd.ok()) return fd.error();
+  listener->socket = std::make_unique<SocketListener>(*this, *fd, acceptor, INT_MAX);
+  const Status attached = listener->socket->attach();
+  if (!attached.ok()) return attached.error();
+  return std::unique_ptr<Listener>(std::move(listener));
+}
+
 Result<std::unique_ptr<Stream>> EpollBackend::connect(const Endpoint& to,
                                                       const ConnectOptions& options) {
-  const int fd =
-      socket(to.ip.is_v6() ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) return error_from_errno(errno);
+  const Result<int> opened = open_tcp_socket(to.ip.is_v6() ? AF_INET6 : AF_INET, options.multipath);
+  if (!opened.ok()) return opened.error();
+  const int fd = *opened;
   if (options.leaves_reserve && fd > highest_) {
     ::close(fd);
     return error_from_errno(EMFILE);
   }
+  Status routed = set_mark(fd, options.mark);
+  if (routed.ok()) routed = bind_to_interface(fd, options.interface);
+  if (!routed.ok()) {
+    ::close(fd);
+    return routed.error();
+  }
   if (options.no_delay) set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  if (options.fast_open) prefer_fast_open(fd);
   sockaddr_storage ss{};
   const socklen_t n = to.to_sockaddr(ss);
   bool connecting = false;
@@ -666,6 +730,7 @@ Result<std::unique_ptr<Stream>> EpollBackend::connect(const Endpoint& to,
   }
   set_keep_alive(fd, options.keep_alive);
   auto stream = std::make_unique<SocketStream>(*this, fd, to, connecting);
+  if (options.fast_open && !connecting && is_handshake_pending(fd)) stream->open_fast();
   const Status attached = stream->attach();
   if (!attached.ok()) return attached.error();
   return std::unique_ptr<Stream>(std::move(stream));

@@ -20,15 +20,10 @@ struct Conversations::Conversation : flow::FlowTracker, FlowListEntry {
   Conversations* owner;
   FlowId id;
   TimePoint start;
-  FlowLabels labels;
+  FlowLabels labels;  // its chain and payload, and the host, stand behind this
 };
 
 namespace {
-
-// The last index of a dimension, which has one at least.
-uint32_t last(size_t count) {
-  return static_cast<uint32_t>(std::max<size_t>(count, 1) - 1);
-}
 
 void insert_before(ListNode& at, ListNode& node) {
   node.prev = at.prev;
@@ -39,22 +34,47 @@ void insert_before(ListNode& at, ListNode& node) {
 
 }  // namespace
 
+FlowId FlowId::as_written() const {
+  return {(high & ~uint64_t{0xf000}) | 0x4000, (low & ~(uint64_t{3} << 62)) | uint64_t{1} << 63};
+}
+
 void FlowId::write(char (&out)[kTextSize]) const {
-  const uint64_t h = (high & ~uint64_t{0xf000}) | 0x4000;
-  const uint64_t l = (low & ~(uint64_t{3} << 62)) | uint64_t{1} << 63;
+  const FlowId id = as_written();
   char* at = out;
   const auto hex = [&at](uint64_t v, int from_bit, int to_bit) {
     for (int bit = from_bit; bit >= to_bit; bit -= 4) *at++ = "0123456789abcdef"[v >> bit & 15];
   };
-  hex(h, 60, 32);
+  hex(id.high, 60, 32);
   *at++ = '-';
-  hex(h, 28, 16);
+  hex(id.high, 28, 16);
   *at++ = '-';
-  hex(h, 12, 0);
+  hex(id.high, 12, 0);
   *at++ = '-';
-  hex(l, 60, 48);
+  hex(id.low, 60, 48);
   *at++ = '-';
-  hex(l, 44, 0);
+  hex(id.low, 44, 0);
+}
+
+bool FlowId::parse(std::string_view text, FlowId& out) {
+  if (text.size() != kTextSize) return false;
+  uint64_t halves[2] = {0, 0};
+  size_t digits = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (i == 8 || i == 13 || i == 18 || i == 23) {
+      if (text[i] != '-') return false;
+      continue;
+    }
+    const char c = text[i];
+    const int v = c >= '0' && c <= '9'   ? c - '0'
+                  : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                  : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                         : -1;
+    if (v < 0) return false;
+    uint64_t& half = halves[digits++ / 16];
+    half = half << 4 | static_cast<uint64_t>(v);
+  }
+  out = {halves[0], halves[1]};
+  return true;
 }
 
 std::string FlowId::to_string() const {
@@ -63,14 +83,8 @@ std::string FlowId::to_string() const {
   return std::string(text, kTextSize);
 }
 
-Conversations::Conversations(rt::Worker& worker, size_t inbounds, size_t users, size_t outbounds)
-    : worker_(worker),
-      id_high_(worker.rng().next_u64()),
-      next_id_(worker.rng().next_u64()),
-      last_inbound_(last(inbounds)),
-      last_user_(last(users + 1)),
-      last_outbound_(last(outbounds)),
-      table_(last_inbound_ + size_t{1}, last_user_ + size_t{1}, last_outbound_ + size_t{1}) {}
+Conversations::Conversations(rt::Worker& worker)
+    : worker_(worker), id_high_(worker.rng().next_u64()), next_id_(worker.rng().next_u64()) {}
 
 Conversations::~Conversations() {
   CULVERT_CHECK(count_ == 0);  // readers may be in the midst of it
@@ -78,10 +92,14 @@ Conversations::~Conversations() {
 
 flow::TrackerPtr Conversations::begin(const flow::FlowMeta& meta, const FlowLabels& labels) {
   const size_t payload = std::min(labels.rule_payload.size(), kMaxPayload);
-  const size_t size = sizeof(Conversation) + meta.host_length + payload;
+  const auto chain = labels.chain.first(std::min(labels.chain.size(), kMaxChain));
+  const size_t size = sizeof(Conversation) + chain.size_bytes() + meta.host_length + payload;
   auto* c = new (worker_.frames().allocate(size)) Conversation(
       *this, meta, labels, {id_high_, next_id_++}, worker_.now(), static_cast<uint32_t>(size));
-  char* text = reinterpret_cast<char*>(c + 1);
+  auto* numbers = reinterpret_cast<uint32_t*>(c + 1);
+  std::copy(chain.begin(), chain.end(), numbers);
+  c->labels.chain = {numbers, chain.size()};
+  char* text = reinterpret_cast<char*>(numbers + chain.size());
   if (meta.host_length != 0) {
     std::memcpy(text, meta.host, meta.host_length);
     c->meta.host = text;
@@ -90,9 +108,8 @@ flow::TrackerPtr Conversations::begin(const flow::FlowMeta& meta, const FlowLabe
   if (payload != 0) std::memcpy(text, labels.rule_payload.data(), payload);
   c->labels.rule_payload = {text, payload};
   c->end = &Conversations::end;
-  c->cell = table_.take(std::min<uint32_t>(meta.inbound_index, last_inbound_),
-                        meta.user == flow::kNoUser ? 0 : std::min(meta.user + 1, last_user_),
-                        std::min(meta.outbound, last_outbound_));
+  c->cell = table_.take(meta.inbound, meta.user == flow::kNoUser ? 0 : meta.user + 1,
+                        meta.outbound == UINT32_MAX ? 0 : meta.outbound);
   list_.push_back(c);
   ++count_;
   return flow::TrackerPtr(c);
@@ -134,10 +151,12 @@ bool Conversations::collect(FlowCursor& cursor, FlowSnapshot& out) {
     item.start = c.start;
     item.upload = c.upload.value();
     item.download = c.download.value();
-    item.outbound = c.labels.outbound;
     item.rule_type = c.labels.rule_type;
     item.text_at = static_cast<uint32_t>(out.text.size());
     item.payload_length = static_cast<uint16_t>(c.labels.rule_payload.size());
+    item.chain_at = static_cast<uint32_t>(out.chains.size());
+    item.chain_length = static_cast<uint16_t>(c.labels.chain.size());
+    out.chains.insert(out.chains.end(), c.labels.chain.begin(), c.labels.chain.end());
     out.text.append(c.meta.host_name());
     out.text.append(c.labels.rule_payload);
   }
@@ -145,13 +164,26 @@ bool Conversations::collect(FlowCursor& cursor, FlowSnapshot& out) {
   return true;
 }
 
-flow::FlowTracker* Conversations::find(const FlowId& id) {
+bool Conversations::interrupt(const FlowId& id) {
   for (FlowListEntry* e = list_.front(); e != nullptr; e = list_.after(e)) {
     if (e->is_place) continue;
-    auto* c = static_cast<Conversation*>(e);
-    if (c->id == id) return c;
+    auto& c = *static_cast<Conversation*>(e);
+    if (c.id.as_written() != id.as_written()) continue;
+    if (c.interrupt != nullptr) c.interrupt(c);
+    return true;
   }
-  return nullptr;
+  return false;
+}
+
+void Conversations::interrupt_all() {
+  for (FlowListEntry* e = list_.front(); e != nullptr;) {
+    FlowListEntry* after = list_.after(e);
+    if (!e->is_place) {
+      auto& c = *static_cast<Conversation*>(e);
+      if (c.interrupt != nullptr) c.interrupt(c);
+    }
+    e = after;
+  }
 }
 
 }  // namespace culvert::stats

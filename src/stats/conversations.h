@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +26,13 @@ struct FlowId {
   uint64_t high = 0;
   uint64_t low = 0;
   static constexpr size_t kTextSize = 36;
-  // Version 4 form.
+  // As it is printed, in version 4 form, which leaves no room for six of its bits.
+  [[nodiscard]] FlowId as_written() const;
   void write(char (&out)[kTextSize]) const;
   [[nodiscard]] std::string to_string() const;
+  // What write() has written, of any flow; false when `text` has another form.
+  static bool parse(std::string_view text, FlowId& out);
+  // Of two ids in the form that is written.
   friend bool operator==(const FlowId&, const FlowId&) = default;
 };
 
@@ -39,21 +44,27 @@ struct FlowSnapshot {
     TimePoint start;
     uint64_t upload = 0;
     uint64_t download = 0;
-    const flow::Outbound* outbound = nullptr;  // lives as long as any flow through it
-    std::string_view rule_type;                // a literal
-    uint32_t text_at = 0;                      // host, then rule payload
+    std::string_view rule_type;  // a literal
+    uint32_t text_at = 0;        // host, then rule payload
+    uint32_t chain_at = 0;
     uint16_t payload_length = 0;
+    uint16_t chain_length = 0;
   };
   std::vector<Item> items;
   std::string text;
+  std::vector<uint32_t> chains;
 
   // Keeps the memory for the next slice.
   void clear() {
     items.clear();
     text.clear();
+    chains.clear();
   }
   [[nodiscard]] std::string_view host(const Item& item) const {
     return std::string_view(text).substr(item.text_at, item.meta.host_length);
+  }
+  [[nodiscard]] std::span<const uint32_t> chain(const Item& item) const {
+    return std::span(chains).subspan(item.chain_at, item.chain_length);
   }
   [[nodiscard]] std::string_view rule_payload(const Item& item) const {
     return std::string_view(text).substr(item.text_at + item.meta.host_length, item.payload_length);
@@ -62,7 +73,9 @@ struct FlowSnapshot {
 
 // What the engine knows about a flow when it opens.
 struct FlowLabels {
-  const flow::Outbound* outbound = nullptr;
+  // Numbers of Dimension::kOutbound: the node, then the groups that chose it, the outermost last.
+  // Copied, at most kMaxChain of them.
+  std::span<const uint32_t> chain;
   std::string_view rule_type;     // a literal
   std::string_view rule_payload;  // copied, at most kMaxPayload bytes of it
 };
@@ -96,8 +109,10 @@ class Conversations {
   static constexpr size_t kSlice = 128;
   static constexpr size_t kMaxPayload = 255;
 
-  // Sums are indexed by the generation's inbound, user and outbound numbers; user 0 is "no user".
-  Conversations(rt::Worker& worker, size_t inbounds, size_t users, size_t outbounds);
+  static constexpr size_t kMaxChain = 32;
+
+  // Sums are indexed by the numbers of a Directory.
+  explicit Conversations(rt::Worker& worker);
   Conversations(const Conversations&) = delete;
   Conversations& operator=(const Conversations&) = delete;
   ~Conversations();
@@ -110,11 +125,13 @@ class Conversations {
   // ends between at most once, and one that begins between never: a slow reader comes to an end
   // however busy the worker is. Any number of readers, each with its cursor.
   bool collect(FlowCursor& cursor, FlowSnapshot& out);
-  // The flow with this id, or nullptr.
-  [[nodiscard]] flow::FlowTracker* find(const FlowId& id);
+  // Ends the flow with this id; false when it is not one of these.
+  bool interrupt(const FlowId& id);
+  // Ends every flow that can be ended now.
+  void interrupt_all();
   [[nodiscard]] size_t size() const { return count_; }
 
-  // Any thread. User u's sum is at u + 1.
+  // Any thread. User u's sum is at u + 1, those of flows without a user at 0.
   [[nodiscard]] std::vector<Traffic> sums(Dimension by) const { return table_.sums(by); }
   [[nodiscard]] uint64_t uploaded() const { return table_.total().upload; }
   [[nodiscard]] uint64_t downloaded() const { return table_.total().download; }
@@ -128,9 +145,6 @@ class Conversations {
   size_t count_ = 0;
   uint64_t id_high_;
   uint64_t next_id_;
-  const uint32_t last_inbound_;
-  const uint32_t last_user_;
-  const uint32_t last_outbound_;
   TrafficTable table_;
 };
 

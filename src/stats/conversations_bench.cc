@@ -22,7 +22,7 @@ void count_upload(benchmark::State& state) {
   rt::sim::World world(1);
   rt::Worker& worker = world.add_worker();
   rt::Worker::Enter enter(worker);
-  Conversations conversations(worker, 1, 1, 1);
+  Conversations conversations(worker);
   flow::TrackerPtr t = conversations.begin(meta(), {});
   bench::PerOperation cost(state);
   for (auto _ : state) {
@@ -49,7 +49,7 @@ void tcp_tracker_lifecycle(benchmark::State& state) {
   rt::sim::World world(1);
   rt::Worker& worker = world.add_worker();
   rt::Worker::Enter enter(worker);
-  Conversations conversations(worker, 1, 1, 1);
+  Conversations conversations(worker);
   const flow::FlowMeta m = meta();
   bench::PerOperation cost(state);
   for (auto _ : state) {
@@ -68,7 +68,7 @@ void tcp_tracker_many_users(benchmark::State& state) {
   rt::sim::World world(1);
   rt::Worker& worker = world.add_worker();
   rt::Worker::Enter enter(worker);
-  Conversations conversations(worker, 1, kUsers, 1);
+  Conversations conversations(worker);
   flow::FlowMeta m = meta();
   for (m.user = 0; m.user + 1 < kUsers; ++m.user) conversations.begin(m, {}).reset();
   bench::PerOperation cost(state);

@@ -105,7 +105,14 @@ TEST_F(ConversationsTest, ManyReadersAtOnce) {
   FlowSnapshot s[kReaders];
   FlowCursor cursors[kReaders];
   for (size_t i = 0; i < kReaders; ++i) EXPECT_FALSE(conversations.collect(cursors[i], s[i]));
-  EXPECT_EQ(conversations.find(s[0].items.back().id), flows[Conversations::kSlice - 1].get());
+  flow::FlowTracker* interrupted = nullptr;
+  flow::FlowTracker* wanted = flows[Conversations::kSlice - 1].get();
+  wanted->carrier = &interrupted;
+  wanted->interrupt = [](flow::FlowTracker& t) {
+    *static_cast<flow::FlowTracker**>(t.carrier) = &t;
+  };
+  EXPECT_TRUE(conversations.interrupt(s[0].items.back().id));
+  EXPECT_EQ(interrupted, wanted);
   cursors[1].release();
   flows[Conversations::kSlice].reset();
   for (size_t i = kReaders; i-- > 0;) EXPECT_EQ(conversations.collect(cursors[i], s[i]), i != 1);
@@ -124,7 +131,7 @@ TEST(FlowCursor, OutlivesTheFlows) {
   FlowCursor cursor;
   FlowSnapshot s;
   {
-    Conversations conversations(worker, 1, 1, 1);
+    Conversations conversations(worker);
     std::vector<flow::TrackerPtr> flows;
     for (size_t i = 0; i <= Conversations::kSlice; ++i) {
       flows.push_back(conversations.begin(flow::FlowMeta(), {}));
@@ -139,8 +146,15 @@ TEST_F(ConversationsTest, FindsById) {
   FlowSnapshot s;
   FlowCursor cursor;
   EXPECT_TRUE(conversations.collect(cursor, s));
-  EXPECT_EQ(conversations.find(s.items[0].id), t.get());
-  EXPECT_EQ(conversations.find(FlowId{1, 2}), nullptr);
+  EXPECT_TRUE(conversations.interrupt(s.items[0].id));
+  EXPECT_FALSE(conversations.interrupt(FlowId{1, 2}));
+  FlowId parsed;
+  EXPECT_TRUE(FlowId::parse(s.items[0].id.to_string(), parsed));
+  EXPECT_EQ(parsed, s.items[0].id.as_written());
+  EXPECT_TRUE(conversations.interrupt(parsed));
+  EXPECT_FALSE(FlowId::parse("", parsed));
+  EXPECT_FALSE(FlowId::parse("00000000-0000-4000-8000-00000000000g", parsed));
+  EXPECT_FALSE(FlowId::parse("00000000-0000-4000-8000_000000000000", parsed));
   const std::string text = s.items[0].id.to_string();
   EXPECT_EQ(text.size(), 36u);
   EXPECT_EQ(text[14], '4');

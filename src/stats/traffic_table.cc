@@ -15,8 +15,7 @@ void add(std::atomic<uint64_t>& to, uint64_t n) {
 
 }  // namespace
 
-TrafficTable::TrafficTable(size_t inbounds, size_t users, size_t outbounds)
-    : bases_{std::vector<Base>(inbounds), std::vector<Base>(users), std::vector<Base>(outbounds)} {
+TrafficTable::TrafficTable() {
   for (Cell& c : first_.cells) {
     c.next = free_;
     free_ = &c;
@@ -61,6 +60,10 @@ TrafficTable::Cell* TrafficTable::take(uint32_t inbound, uint32_t user, uint32_t
 TrafficTable::Cell* TrafficTable::make(uint32_t inbound, uint32_t user, uint32_t outbound) {
   if (free_ == nullptr && cells_ >= kBound && idle_ >= cells_ / kFoldedShare) fold();
   if (free_ == nullptr) add_chunk();
+  // Before a reader can see the cell.
+  bases_[0].grow_to(inbound + size_t{1});
+  bases_[1].grow_to(user + size_t{1});
+  bases_[2].grow_to(outbound + size_t{1});
   Cell* c = free_;
   free_ = c->next;
   c->at[0].store(inbound, std::memory_order_release);
@@ -152,7 +155,7 @@ Traffic TrafficTable::total() const {
 
 std::vector<Traffic> TrafficTable::sums(Dimension by) const {
   const auto dimension = static_cast<size_t>(by);
-  std::vector<Traffic> out(bases_[dimension].size());
+  std::vector<Traffic> out;
   while (!try_sums(dimension, out)) std::this_thread::yield();
   return out;
 }
@@ -160,6 +163,7 @@ std::vector<Traffic> TrafficTable::sums(Dimension by) const {
 bool TrafficTable::try_sums(size_t dimension, std::vector<Traffic>& out) const {
   const uint64_t version = version_.load(std::memory_order_acquire);
   if (version % 2 != 0) return false;
+  out.assign(bases_[dimension].size(), {});
   for (size_t i = 0; i < out.size(); ++i) {
     out[i].upload = bases_[dimension][i].upload.load(std::memory_order_acquire);
     out[i].download = bases_[dimension][i].download.load(std::memory_order_acquire);
@@ -169,6 +173,7 @@ bool TrafficTable::try_sums(size_t dimension, std::vector<Traffic>& out) const {
     for (const Cell& c : chunk->cells) {
       const uint32_t at = c.at[dimension].load(std::memory_order_acquire);
       if (at == kNobody) continue;
+      if (at >= out.size()) return false;  // new since
       out[at].upload += c.upload.value() - c.settled[0].load(std::memory_order_acquire);
       out[at].download += c.download.value() - c.settled[1].load(std::memory_order_acquire);
     }

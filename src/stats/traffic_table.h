@@ -32,6 +32,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/append_array.h"
 #include "flow/tracker.h"
 
 namespace culvert::stats {
@@ -58,13 +59,13 @@ class TrafficTable {
   };
   static_assert(sizeof(Cell) == 64);
 
-  // How many indices each dimension has.
-  TrafficTable(size_t inbounds, size_t users, size_t outbounds);
+  TrafficTable();
   TrafficTable(const TrafficTable&) = delete;
   TrafficTable& operator=(const TrafficTable&) = delete;
   ~TrafficTable();
 
-  // The cell of a combination, for one flow more or less. Indices are within their dimensions.
+  // The cell of a combination, for one flow more or less. Indices are small: what they index has
+  // room for the largest.
   Cell* take(uint32_t inbound, uint32_t user, uint32_t outbound);
   void give_back(Cell* cell) {
     if (--cell->flows == 0) ++idle_;
@@ -73,7 +74,7 @@ class TrafficTable {
 
   // Any thread.
   [[nodiscard]] Traffic total() const;
-  // One for each index. Waits for a fold that is going on.
+  // One for each index that a flow had. Waits for a fold that is going on.
   [[nodiscard]] std::vector<Traffic> sums(Dimension by) const;
 
  private:
@@ -108,7 +109,7 @@ class TrafficTable {
   Chunk* hand_ = &first_;       // where the next fold looks first
   size_t hand_at_ = 0;
   std::atomic<uint64_t> version_{0};  // odd while folding
-  std::array<std::vector<Base>, 3> bases_;
+  std::array<AppendArray<Base>, 3> bases_;
 };
 
 }  // namespace culvert::stats

@@ -21,7 +21,7 @@ Traffic all_of(const std::vector<Traffic>& sums) {
 }
 
 TEST(TrafficTable, OneCellForEachCombinationInUse) {
-  TrafficTable table(2, 10'000, 3);
+  TrafficTable table;
   EXPECT_EQ(table.cells(), 64u) << "none for those not in use";
   TrafficTable::Cell* a = table.take(0, 1, 2);
   EXPECT_EQ(table.take(0, 1, 2), a);
@@ -39,14 +39,14 @@ TEST(TrafficTable, OneCellForEachCombinationInUse) {
 
 // Never more cells than combinations, up to a chunk of 64, whatever comes and goes.
 TEST(TrafficTable, CombinationsBoundTheCells) {
-  TrafficTable table(2, 10, 5);
+  TrafficTable table;
   for (uint32_t i = 0; i < 10'000; ++i) table.give_back(table.take(i % 2, i / 2 % 10, i / 20 % 5));
   EXPECT_EQ(table.cells(), 128u);
 }
 
 TEST(TrafficTable, FoldsCellsWithoutFlowsPastTheBound) {
   constexpr uint32_t kUsers = 10'000;
-  TrafficTable table(1, kUsers, 2);
+  TrafficTable table;
   TrafficTable::Cell* held = table.take(0, 5, 1);
   for (uint32_t round = 1; round <= 3; ++round) {
     for (uint32_t u = 0; u < kUsers; ++u) {
@@ -70,7 +70,7 @@ TEST(TrafficTable, FoldsCellsWithoutFlowsPastTheBound) {
 // Live flows keep their cells, so the table grows with them, and no further.
 TEST(TrafficTable, GrowsPastTheBoundWithLiveFlowsOnly) {
   constexpr uint32_t kUsers = 20'000;
-  TrafficTable table(1, kUsers, 2);
+  TrafficTable table;
   std::vector<TrafficTable::Cell*> live;
   for (uint32_t u = 0; u < 8'000; ++u) {
     live.push_back(table.take(0, u, 0));
@@ -96,7 +96,7 @@ TEST(TrafficTable, SumsAgreeWithTheFlows) {
     const std::array<uint32_t, 3> sizes = {1 + static_cast<uint32_t>(rng.below(4)),
                                            seed % 2 == 0 ? 9'000u : 3u,
                                            1 + static_cast<uint32_t>(rng.below(6))};
-    TrafficTable table(sizes[0], sizes[1], sizes[2]);
+    TrafficTable table;
     std::array<std::vector<Traffic>, 3> expected;
     for (size_t d = 0; d < 3; ++d) expected[d].resize(sizes[d]);
     struct Flow {
@@ -140,7 +140,7 @@ TEST(TrafficTable, SumsAgreeWithTheFlows) {
 // writer has announced.
 TEST(TrafficTable, IsReadFromAnotherThreadWhileCounting) {
   constexpr uint32_t kUsers = 6'000, kRounds = 40;
-  TrafficTable table(2, kUsers, 3);
+  TrafficTable table;
   std::atomic<uint64_t> begun{0}, counted{0};
   std::atomic<bool> over{false};
   std::thread reader([&] {

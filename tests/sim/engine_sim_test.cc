@@ -157,15 +157,19 @@ Outcome run(uint64_t seed, double reset, int clients) {
   resolver.table["origin.example"] = {kOrigin.ip};
   resolver.delay = 3ms;
   Diagnostics diagnostics;
-  const auto settings = config::load_text("sim.yaml", kProfile, diagnostics);
-  EXPECT_TRUE(settings) << diagnostics.to_string();
   const flow::Registry registry = app::make_registry();
-  auto generation = engine::Generation::build(*settings, registry, resolver, diagnostics);
+  engine::Surroundings surroundings(registry, resolver);
+  auto settings =
+      config::load_text("sim.yaml", kProfile, {.registry = &registry}, diagnostics);
+  EXPECT_TRUE(settings) << diagnostics.to_string();
+  auto generation =
+      engine::Generation::build(std::make_shared<config::Settings>(*std::move(settings)),
+                                surroundings, nullptr, diagnostics);
   EXPECT_NE(generation, nullptr) << diagnostics.to_string();
   rt::Worker* w0 = workers[0].get();
   rt::Worker* w1 = workers[1].get();
-  engine::Engine engine(control, std::move(workers), resolver, false);
-  EXPECT_TRUE(engine.start(std::move(generation), diagnostics).ok()) << diagnostics.to_string();
+  engine::Engine engine(control, std::move(workers), surroundings, false);
+  EXPECT_TRUE(engine.start(std::move(generation), {}, diagnostics).ok()) << diagnostics.to_string();
 
   Origin origin(outside);
   std::unique_ptr<rt::Listener> listener;

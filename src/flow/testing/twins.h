@@ -120,6 +120,7 @@ class TableAuthenticator final : public Authenticator {
   std::vector<std::pair<std::string, std::string>> users;
 };
 
+
 class TestSink final : public FlowSink {
  public:
   const Authenticator& authenticator(const AcceptInfo&) override { return users; }

@@ -28,6 +28,7 @@ struct State {
   bool answered = false;   // some response head was passed on
   bool body_sent = false;  // the request's body is through
   bool response_over = false;
+  bool interrupted = false;
 };
 
 // The request's half: its body, and then an eye on the client.
@@ -83,6 +84,31 @@ Task<Outcome> pass_response(State& s) {
     co_return wire::keeps_alive(head) ? Outcome::kReusable : Outcome::kClientOnly;
   }
 }
+
+// While it lives, interrupting the flow ends the exchange.
+class Interruptible {
+ public:
+  Interruptible(flow::FlowTracker& tracker, State& state)
+      : tracker_(tracker), interrupt_(tracker.interrupt), carrier_(tracker.carrier) {
+    tracker.carrier = &state;
+    tracker.interrupt = [](flow::FlowTracker& t) {
+      auto& s = *static_cast<State*>(t.carrier);
+      s.interrupted = true;
+      s.over.raise();
+    };
+  }
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+  ~Interruptible() {
+    tracker_.interrupt = interrupt_;
+    tracker_.carrier = carrier_;
+  }
+
+ private:
+  flow::FlowTracker& tracker_;
+  void (*const interrupt_)(flow::FlowTracker&);
+  void* const carrier_;
+};
 
 Task<void> receive_response(State& s) {
   const Outcome outcome = co_await pass_response(s);
@@ -210,11 +236,12 @@ Task<Outcome> run_exchange(Stream& client, flow::Upstream& upstream,
   upstream.tracker->count_upload(request.head.size());
   rt::Scope* outer = co_await rt::CurrentScope();
   State state(client, upstream, request, outer);
+  const Interruptible interruptible(*upstream.tracker, state);
   state.request_scope.spawn("http request", send_request(state));
   state.response_scope.spawn("http response", receive_response(state));
   const Status waited = co_await state.over.wait(kNever);
   // Cancelled or not, both halves end now; a response that is cut short here is none.
-  const bool response_over = state.response_over;
+  const bool response_over = state.response_over && !state.interrupted;
   state.request_scope.cancel();
   state.response_scope.cancel();
   co_await state.request_scope.join();

@@ -56,7 +56,8 @@ struct ExchangeRequest {
   uint8_t minor = 1;
 };
 
-// Runs one exchange over open streams. The client's leaving cancels it.
+// Runs one exchange over open streams. The client's leaving cancels it, and so does interrupting
+// the flow (FlowTracker::interrupt): it is then kBroken.
 flow::Task<Outcome> run_exchange(flow::Stream& client, flow::Upstream& upstream,
                                  const ExchangeRequest& request);
 

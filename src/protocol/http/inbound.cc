@@ -118,8 +118,7 @@ class Session {
       const size_t colon = pair ? pair->find(':') : std::string::npos;
       if (colon != std::string::npos) {
         const std::string_view text(*pair);
-        if (const auto id =
-                sink_.authenticator(info_).check(text.substr(0, colon), text.substr(colon + 1))) {
+        if (const auto id = sink_.authenticator(info_).check(text.substr(0, colon), text.substr(colon + 1))) {
           user = *id;
           return true;
         }
@@ -192,6 +191,13 @@ class Session {
           co_return co_await answer(status_for(opened.error()), "", stays(head) && !body);
         }
         upstream_ = *std::move(opened);
+        // Between two exchanges it is only this connection that is kept.
+        upstream_->tracker->carrier = &upstream_;
+        upstream_->tracker->interrupt = [](flow::FlowTracker& t) {
+          auto& kept = *static_cast<std::optional<flow::Upstream>*>(t.carrier);
+          kept->stream->abort();
+          kept.reset();
+        };
         upstream_key_ = key;
         upstream_user_ = user;
       }
@@ -208,6 +214,7 @@ class Session {
           co_return false;
         case Outcome::kUpgraded:
           reader_.forget();
+          upstream_->tracker->interrupt = nullptr;
           sink_.relay(std::move(stream_), *std::move(upstream_));
           co_return false;
         case Outcome::kNoAnswer:

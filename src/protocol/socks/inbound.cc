@@ -70,6 +70,7 @@ class Handshake {
 
 class SocksInbound final : public flow::Inbound {
  public:
+
   Task<void> serve(StreamPtr stream, flow::AcceptInfo info, flow::FlowSink& sink) override {
     const Result<MutableBytes> first = co_await rt::read_some(*stream, info.deadline);
     if (!first.ok()) {

@@ -170,6 +170,9 @@ class SimBackend final : public Backend {
     }
     return std::unique_ptr<Listener>(std::make_unique<SimListener>(world_, *this, where, acceptor));
   }
+  Result<std::unique_ptr<Listener>> listen_unix(const std::string&, mode_t, Acceptor&) override {
+    return Errc::kUnsupported;
+  }
   Result<std::unique_ptr<Stream>> connect(const Endpoint& to, const ConnectOptions&) override;
   Result<std::unique_ptr<Stream>> adopt(AcceptedSocket socket) override;
   Result<std::unique_ptr<DatagramSocket>> open_datagram(const Endpoint& at,

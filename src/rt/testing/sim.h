@@ -7,6 +7,8 @@
 //   { rt::Worker::Enter enter(w); w.scope().spawn("client", client(...)); }
 //   world.run_until(...) / world.run_until_idle();
 //
+// Options of the kernel's (marks, interfaces, fast open, multipath) mean nothing here.
+//
 // The same seed and faults replay the same run: hash() sums up everything that happened.
 #pragma once
 

@@ -1,0 +1,176 @@
+#include "engine/node.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/format.h"
+#include "base/log.h"
+#include "engine/chain_dialer.h"
+
+namespace culvert::engine {
+namespace {
+
+struct TypeWord {
+  std::string_view type;
+  std::string_view word;
+};
+constexpr TypeWord kTypeWords[] = {
+    {"direct", "Direct"},         {"reject", "Reject"},
+    {"reject-drop", "RejectDrop"}, {"rematch", "Rematch"},
+    {"dns", "Dns"},               {"ss", "Shadowsocks"},
+    {"ssr", "ShadowsocksR"},      {"snell", "Snell"},
+    {"socks5", "Socks5"},         {"http", "Http"},
+    {"vmess", "Vmess"},           {"vless", "Vless"},
+    {"trojan", "Trojan"},         {"hysteria", "Hysteria"},
+    {"hysteria2", "Hysteria2"},   {"wireguard", "WireGuard"},
+    {"tuic", "Tuic"},             {"ssh", "Ssh"},
+    {"mieru", "Mieru"},           {"anytls", "AnyTLS"},
+    {"sudoku", "Sudoku"},         {"masque", "Masque"},
+    {"trusttunnel", "TrustTunnel"}, {"shadowquic", "ShadowQuic"},
+    {"openvpn", "OpenVPN"},       {"tailscale", "Tailscale"},
+    {"gost-relay", "GostRelay"},  {"select", "Selector"},
+    {"url-test", "URLTest"},      {"fallback", "Fallback"},
+    {"load-balance", "LoadBalance"},
+};
+
+struct BuiltIn {
+  std::string_view name;
+  std::string_view kind;
+  std::string_view type;
+};
+constexpr BuiltIn kBuiltIns[] = {{"DIRECT", "direct", "Direct"},
+                                 {"REJECT", "reject", "Reject"},
+                                 {"REJECT-DROP", "reject-drop", "RejectDrop"},
+                                 {"PASS", "reject", "Pass"},
+                                 {"COMPATIBLE", "direct", "Compatible"}};
+
+int to_seconds(Duration d) {
+  return static_cast<int>(std::chrono::duration_cast<std::chrono::seconds>(d).count());
+}
+
+class RefusingOutbound final : public flow::Outbound {
+ public:
+  RefusingOutbound(std::string_view name, std::string_view type, std::string_view reason)
+      : name_(name), type_(type), reason_(reason) {}
+  std::string_view name() const override { return name_; }
+  std::string_view type() const override { return type_; }
+  flow::Capabilities capabilities() const override { return {}; }
+  flow::Task<Result<flow::StreamPtr>> dial(const flow::FlowMeta&, TimePoint) override {
+    say();
+    co_return Errc::kRejected;
+  }
+  flow::Task<Result<std::unique_ptr<flow::PacketChannel>>> open_packets(const flow::FlowMeta&,
+                                                                        TimePoint) override {
+    say();
+    co_return Errc::kRejected;
+  }
+
+ private:
+  void say() const { CULVERT_LOG_SAMPLED(kWarning, "{} rejects its flows: {}", name_, reason_); }
+  const std::string name_;
+  const std::string_view type_;
+  const std::string reason_;
+};
+
+flow::BuildContext context_of(const config::Settings& settings, const flow::CommonOptions& common,
+                              const Surroundings& surroundings) {
+  flow::BuildContext context;
+  context.registry = &surroundings.registry();
+  context.resolver = &surroundings.resolver();
+  context.guard = &surroundings.guard();
+  context.ipv6 = settings.ipv6;
+  context.tcp_concurrent = settings.tcp_concurrent;
+  context.ip_version = common.ip_version;
+  context.connect.keep_alive = {.on = settings.keep_alive,
+                                .idle_s = to_seconds(settings.keep_alive_idle),
+                                .interval_s = to_seconds(settings.keep_alive_interval)};
+  context.connect.leaves_reserve = true;
+  context.connect.fast_open = common.tfo;
+  context.connect.multipath = common.mptcp;
+  context.connect.mark = common.routing_mark != 0 ? common.routing_mark : settings.routing_mark;
+  // Readers have refused what no interface can be called.
+  const std::string& interface =
+      common.interface_name.empty() ? settings.interface_name : common.interface_name;
+  CULVERT_CHECK(context.connect.interface.assign(interface));
+  return context;
+}
+
+void refuse(Node& node, std::string reason) {
+  node.outbound = std::make_unique<RefusingOutbound>(node.name, node.type, reason);
+  node.unsupported = std::move(reason);
+}
+
+}  // namespace
+
+std::string_view api_type(std::string_view type) {
+  const auto* known = std::ranges::find(kTypeWords, type, &TypeWord::type);
+  return known == std::end(kTypeWords) ? std::string_view("Unknown") : known->word;
+}
+
+std::shared_ptr<Node> make_built_in(std::string_view name, const config::Settings& settings,
+                                    const Surroundings& surroundings) {
+  const auto* known = std::ranges::find(kBuiltIns, name, &BuiltIn::name);
+  CULVERT_CHECK(known != std::end(kBuiltIns));
+  auto node = std::make_shared<Node>();
+  node->name = name;
+  node->type = known->type;
+  // What shapes the sockets of DIRECT.
+  node->identity =
+      format("{} {} {} {} {} {} {}", settings.ipv6, settings.tcp_concurrent, settings.keep_alive,
+             to_seconds(settings.keep_alive_idle), to_seconds(settings.keep_alive_interval),
+             settings.routing_mark, settings.interface_name);
+  const flow::OutboundKind* kind = surroundings.registry().outbound(known->kind);
+  if (kind == nullptr) {
+    refuse(*node, format("this program was built without protocol '{}'", known->kind));
+    return node;
+  }
+  node->capabilities = kind->capabilities;
+  node->outbound = kind->make(name, nullptr, context_of(settings, {}, surroundings));
+  return node;
+}
+
+std::shared_ptr<Node> make_node(const config::ProxySettings& proxy,
+                                const config::Settings& settings,
+                                const Surroundings& surroundings) {
+  auto node = std::make_shared<Node>();
+  node->name = proxy.name;
+  node->type = api_type(proxy.type);
+  node->identity = proxy.identity;
+  node->common = proxy.common;
+  const flow::OutboundKind* kind = surroundings.registry().outbound(proxy.type);
+  const flow::OutboundKind* direct = surroundings.registry().outbound("direct");
+  if (!proxy.unsupported.empty()) {
+    refuse(*node, proxy.unsupported);
+    return node;
+  }
+  if (kind == nullptr || direct == nullptr) {
+    refuse(*node, format("this program was built without protocol '{}'",
+                         kind == nullptr ? std::string_view(proxy.type) : "direct"));
+    return node;
+  }
+  flow::BuildContext context = context_of(settings, proxy.common, surroundings);
+  if (proxy.common.dialer_proxy.empty()) {
+    flow::BuildContext to_server = context;
+    to_server.guard = &surroundings.server_guard();
+    node->server_dialer = direct->make(proxy.name, nullptr, to_server);
+  } else {
+    node->server_dialer =
+        std::make_unique<ChainDialer>(surroundings, proxy.name, proxy.common.dialer_proxy);
+  }
+  context.server_dialer = node->server_dialer.get();
+  node->capabilities = kind->capabilities;
+  node->outbound = kind->make(proxy.name, proxy.options.get(), context);
+  return node;
+}
+
+std::shared_ptr<Node> make_refusing(std::string_view name, std::string_view type,
+                                    std::string_view reason) {
+  auto node = std::make_shared<Node>();
+  node->name = name;
+  node->type = type;
+  node->identity = reason;
+  refuse(*node, std::string(reason));
+  return node;
+}
+
+}  // namespace culvert::engine
