@@ -47,7 +47,7 @@ struct Entry {
 std::optional<std::string> read_type(yaml::MapReader& entry) {
   const auto type = entry.string("type");
   if (!type) {
-    if (entry.find("type") == nullptr) entry.fail(entry.node(), entry.path(), "a type");
+    if (entry.find("type") == nullptr) entry.refuse(entry.node(), entry.path(), "no type");
     return std::nullopt;
   }
   const Node& at = *entry.find("type");

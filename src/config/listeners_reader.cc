@@ -81,7 +81,11 @@ class ListenerReader {
   // Whether the program has this type of listener; an error when not.
   bool is_built(yaml::MapReader& map, const Node& at, std::string path, std::string_view type) {
     const flow::Registry* registry = loading_.options.registry;
-    if (registry != nullptr && registry->inbound(type) != nullptr) return true;
+    const auto is_type = [&](const PortKey& key) { return key.type == type; };
+    if (registry == nullptr ? std::ranges::any_of(kPortKeys, is_type)
+                            : registry->inbound(type) != nullptr) {
+      return true;
+    }
     map.refuse(at, std::move(path),
                registry != nullptr && registry->is_missing(type)
                    ? format("this program was built without type {}", type)
@@ -92,7 +96,7 @@ class ListenerReader {
   std::optional<std::string> read_type(yaml::MapReader& entry) {
     const auto text = entry.string("type");
     if (!text) {
-      if (entry.find("type") == nullptr) entry.fail(entry.node(), entry.path(), "a type");
+      if (entry.find("type") == nullptr) entry.refuse(entry.node(), entry.path(), "no type");
       return std::nullopt;
     }
     const Node& at = *entry.find("type");
@@ -108,7 +112,8 @@ class ListenerReader {
   bool take_name(yaml::MapReader& entry) {
     const auto name = entry.string("name");
     if (!name || name->empty()) {
-      if (name || entry.find("name") == nullptr) entry.fail(entry.node(), entry.path(), "a name");
+      if (name || entry.find("name") == nullptr)
+        entry.refuse(entry.node(), entry.path(), "no name");
       return false;
     }
     const Node& at = *entry.find("name");
@@ -175,7 +180,7 @@ class ListenerReader {
     }
     const auto target = entry.string("target");
     if (!target) {
-      if (entry.find("target") == nullptr) entry.fail(entry.node(), entry.path(), "a target");
+      if (entry.find("target") == nullptr) entry.refuse(entry.node(), entry.path(), "no target");
       return false;
     }
     listener.options =
@@ -215,7 +220,7 @@ class ListenerReader {
       read_own(*entry, listener);
     }
     entry->allow({"port"});
-    finish_section(*entry, kListeners);
+    apply_section(*entry, kListeners);
     finish_section(*entry, "listeners:" + *type);
     const auto ports = entry->string("port");
     const Node* at = entry->find("port");
@@ -239,8 +244,10 @@ class ListenerReader {
 
   // What the type reads by itself.
   void read_own(yaml::MapReader& entry, ListenerSettings& listener) {
-    const flow::InboundKind* kind = loading_.options.registry->inbound(listener.type);
-    if (kind->read == nullptr) return;
+    const flow::Registry* registry = loading_.options.registry;
+    const flow::InboundKind* kind =
+        registry == nullptr ? nullptr : registry->inbound(listener.type);
+    if (kind == nullptr || kind->read == nullptr) return;
     flow::Unsupported unsupported;
     listener.options = kind->read(entry, unsupported);
     if (unsupported) entry.refuse(entry.node(), entry.path(), unsupported.reason);

@@ -36,7 +36,7 @@ std::optional<Named> define_name(Loading& loading, yaml::MapReader& entry, Named
                                  size_t index) {
   const auto name = entry.string("name");
   if (!name) {
-    if (entry.find("name") == nullptr) entry.fail(entry.node(), entry.path(), "a name");
+    if (entry.find("name") == nullptr) entry.refuse(entry.node(), entry.path(), "no name");
     return std::nullopt;
   }
   const yaml::Node& at = *entry.find("name");

@@ -83,7 +83,7 @@ class ProxyReader {
   static std::optional<std::string> read_type(yaml::MapReader& entry) {
     const auto text = entry.string("type");
     if (!text) {
-      if (entry.find("type") == nullptr) entry.fail(entry.node(), entry.path(), "a type");
+      if (entry.find("type") == nullptr) entry.refuse(entry.node(), entry.path(), "no type");
       return std::nullopt;
     }
     std::string type = lower(*text);

@@ -135,7 +135,7 @@ void check_names(yaml::MapReader& map, std::string_view section) {
   map.report_unknown();
 }
 
-void finish_section(yaml::MapReader& map, std::string_view section) {
+void apply_section(yaml::MapReader& map, std::string_view section) {
   for (const Key& key : keys_of(section)) {
     if (map.knows(key.name)) continue;
     const yaml::Entry* entry = map.find_entry(key.name);
@@ -160,6 +160,10 @@ void finish_section(yaml::MapReader& map, std::string_view section) {
                 with_note("not supported yet, ignored", key.note));
     }
   }
+}
+
+void finish_section(yaml::MapReader& map, std::string_view section) {
+  apply_section(map, section);
   map.report_unknown();
 }
 

@@ -74,7 +74,9 @@ bool is_enabled(const yaml::Node& value, std::string_view section);
 // off is fine; otherwise one that is ignored is warned about, one that is refused is an error; an
 // unknown one is warned about with the nearest known key.
 void finish_section(yaml::MapReader& map, std::string_view section);
-// The same for a node: a key that would be refused makes the node unsupported.
+// The same, for a mapping that has keys of another section as well: unknown ones are left alone.
+void apply_section(yaml::MapReader& map, std::string_view section);
+// The same for a node, where a key that would be refused makes the node unsupported.
 void finish_node(yaml::MapReader& map, std::string_view section, flow::Unsupported& unsupported);
 // Names misspelt keys in here and in all there is inside, and does nothing else.
 void check_names(yaml::MapReader& map, std::string_view section);

@@ -115,6 +115,16 @@ std::optional<Settings> load_file(const std::string& path, const LoadOptions& op
   return load_text(path, std::move(text), options, out);
 }
 
+std::string unsupported_report(const Settings& settings) {
+  std::string out;
+  const auto add = [&](std::string_view what, std::string_view name, std::string_view why) {
+    if (!why.empty()) out += format("unsupported {} '{}': {}\n", what, name, why);
+  };
+  for (const ProxySettings& proxy : settings.proxies) add("node", proxy.name, proxy.unsupported);
+  for (const GroupSettings& group : settings.groups) add("group", group.name, group.unsupported);
+  return out;
+}
+
 std::string default_profile() {
   return R"(mixed-port: 7890
 allow-lan: false

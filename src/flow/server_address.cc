@@ -64,12 +64,11 @@ std::optional<ServerAddress> read_server(yaml::MapReader& node) {
   const auto text = node.string("server");
   const auto port = node.port("port", yaml::PortZero::kRefused);
   // Each getter has said what it found; what is missing is said here.
-  const auto missing = [&](std::string_view key, std::string_view form) {
-    const yaml::Node* there = node.find(key);
-    if (there == nullptr) node.fail(node.node(), node.path(), format("{}: {}", key, form));
+  const auto say_missing = [&](std::string_view key) {
+    if (node.find(key) == nullptr) node.refuse(node.node(), node.path(), format("no {}", key));
   };
-  if (!text) missing("server", kForm);
-  if (!port) missing("port", "a port from 1 to 65535");
+  if (!text) say_missing("server");
+  if (!port) say_missing("port");
   if (!text || !port) return std::nullopt;
   auto out = parse_server(*text);
   if (!out) {

@@ -52,8 +52,7 @@ TEST(ServerAddress, Reads) {
             "c.yaml:1:27: error: port: found '443.0', expected a port from 1 to 65535\n");
   EXPECT_EQ(refusal("{server: 'a b', port: 1}"),
             "c.yaml:1:10: error: server: found 'a b', expected a host name or an IP address\n");
-  EXPECT_EQ(refusal("{port: 1}"),
-            "c.yaml:1:1: error: found a mapping, expected server: a host name or an IP address\n");
+  EXPECT_EQ(refusal("{port: 1}"), "c.yaml:1:1: error: no server\n");
 }
 
 }  // namespace
