@@ -170,7 +170,15 @@ int run_program(int argc, char** argv) {
   service.home = home;
   service.load = [line = *line, home](const engine::ProfileSource& source,
                                       Diagnostics& out) -> std::shared_ptr<const config::Settings> {
-    std::optional<Profile> again = load_profile(line, home, out);
+    CommandLine from = line;
+    if (!source.path.empty()) from.config = source.path;
+    std::optional<Profile> again;
+    if (source.is_text) {
+      auto settings = config::load_text("<payload>", source.text, {}, out);
+      if (settings) again = Profile{*std::move(settings), "<payload>", false};
+    } else {
+      again = load_profile(from, home, out);
+    }
     if (!again) return nullptr;
     return std::make_shared<config::Settings>(std::move(again->settings));
   };

@@ -83,7 +83,7 @@ void log_diagnostics(const Diagnostics& diagnostics) {
   for (const Diagnostic& d : diagnostics.entries()) {
     const log::Level level =
         d.severity == Severity::kError ? log::Level::kError : log::Level::kWarning;
-    if (log::enabled(level)) log::write(level, d.to_string());
+    if (log::enabled(level)) log::write(level, "{}", d.to_string());
   }
 }
 
@@ -196,7 +196,8 @@ int serve(const ServiceOptions& options) {
       api::Controller::Parts{&engine, &reloader, &choices, &background, &store, options.load,
                              [&] { restart = true; }},
       controller_options(settings));
-  controller->start();
+  const Status opened = controller->start();
+  (void)opened;  // it has said so; the proxy works without
   g_control_backend = &control.backend();
   install_signals();
   log_listeners(engine);
