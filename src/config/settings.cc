@@ -52,7 +52,8 @@ bool overlap(const Endpoint& a, const Endpoint& b) {
   return a.ip == b.ip || a.ip.is_unspecified() || b.ip.is_unspecified();
 }
 
-// Compiles `rules`, element by element. What a rule may name is known beforehand.
+// Compiles `rules`, element by element. What a rule names may come behind it: what is missing is
+// told when everything is read.
 class RuleReader {
  public:
   static constexpr std::string_view kKey = "rules";
@@ -72,15 +73,20 @@ class RuleReader {
     yaml::MapReader top(source_, none, {}, out_);
     top.fail(node, top.path_of(kKey, index), "text");
   }
-  std::shared_ptr<const route::RuleList> done() {
+  void done(Settings& settings) {
+    targets_.report_undefined(source_, out_);
+    settings.targets.clear();
+    for (uint32_t i = 0; i < targets_.size(); ++i) {
+      if (targets_.defined(i)) settings.targets.push_back(targets_.name(i));
+    }
     rules_->shrink_to_fit();
-    return std::move(rules_);
+    settings.rules = std::move(rules_);
   }
 
  private:
   const std::string source_;
   Diagnostics& out_;
-  const std::vector<std::string> targets_ = Settings().targets;
+  route::TargetTable targets_;
   std::shared_ptr<route::RuleList> rules_ = std::make_shared<route::RuleList>();
   route::Rule rule_;
   size_t index_ = 0;
@@ -207,7 +213,7 @@ class Loader {
     }
     // Those that did not go to the reader while the document was read.
     for (const Node* node : top_.list(RuleReader::kKey)) rules_.take(*node);
-    out_.rules = rules_.done();
+    rules_.done(out_);
     out_.ipv6 = top_.boolean("ipv6").value_or(true);
     out_.tcp_concurrent = top_.boolean("tcp-concurrent").value_or(false);
     out_.keep_alive = !top_.boolean("disable-keep-alive").value_or(false);

@@ -47,7 +47,8 @@ struct Settings {
 
   Mode mode = Mode::kRule;
   // What a rule may name: its target is an index into these.
-  std::vector<std::string> targets = {"DIRECT", "REJECT", "REJECT-DROP"};
+  std::vector<std::string> targets = {"DIRECT", "REJECT",     "REJECT-DROP",
+                                      "PASS",   "COMPATIBLE", "GLOBAL"};
   // Never null. Shared, because there can be very many of them: the generation built from these
   // settings keeps the same list.
   std::shared_ptr<const route::RuleList> rules = std::make_shared<route::RuleList>();

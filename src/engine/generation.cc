@@ -30,8 +30,9 @@ struct BuiltIn {
   std::string_view name;
   std::string_view kind;
 };
-constexpr BuiltIn kBuiltIns[] = {
-    {"DIRECT", "direct"}, {"REJECT", "reject"}, {"REJECT-DROP", "reject-drop"}};
+constexpr BuiltIn kBuiltIns[] = {{"DIRECT", "direct"},           {"REJECT", "reject"},
+                                 {"REJECT-DROP", "reject-drop"}, {"PASS", "direct"},
+                                 {"COMPATIBLE", "direct"},       {"GLOBAL", "direct"}};
 
 bool any_contains(const std::vector<Prefix>& prefixes, const IpAddress& ip) {
   return std::any_of(prefixes.begin(), prefixes.end(),
