@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 
 #include "api/access.h"
 #include "api/connections_text.h"
@@ -351,8 +352,11 @@ class Controller::Gate final : public rt::Acceptor {
   Controller& controller_;
 };
 
-Controller::Controller(engine::Engine& engine, Options options)
-    : engine_(engine), options_(std::move(options)), scope_(&engine.control().scope()) {}
+Controller::Controller(Parts parts, Options options)
+    : parts_(std::move(parts)),
+      engine_(*parts_.engine),
+      options_(std::move(options)),
+      scope_(&engine_.control().scope()) {}
 
 Controller::~Controller() {
   stop();
@@ -360,6 +364,25 @@ Controller::~Controller() {
 }
 
 Status Controller::start() {
+  const Status opened = open();
+  if (!opened.ok()) {
+    const int e = opened.error().os_errno;
+    CULVERT_LOG(kError, "External controller listen error: {}",
+                e != 0 ? std::string_view(std::strerror(e)) : describe(opened.code()));
+  }
+  return opened;
+}
+
+void Controller::change(Options options) {
+  const bool moved = options.listen != options_.listen || options.secret != options_.secret;
+  options_ = std::move(options);
+  if (!moved) return;
+  gate_.reset();
+  const Status opened = start();
+  (void)opened;
+}
+
+Status Controller::open() {
   if (!options_.listen) return {};
   if (options_.secret.empty() && !options_.listen->ip.is_loopback()) {
     CULVERT_LOG(

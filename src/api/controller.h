@@ -18,12 +18,16 @@
 // is of it at once is bounded by ConnectionsText: a client that stalls holds no more.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/choices.h"
 #include "engine/engine.h"
+#include "engine/reloader.h"
+#include "store/store.h"
 #include "rt/backend.h"
 
 namespace culvert::api {
@@ -35,21 +39,41 @@ class Controller {
   static constexpr Duration kKeepAlive = std::chrono::seconds(60);
   static constexpr Duration kWriteTime = std::chrono::seconds(10);
 
+  // What it asks and drives; all outlive it. `reloader` and what follows may be null where a test
+  // has no use for them.
+  struct Parts {
+    engine::Engine* engine = nullptr;
+    engine::Reloader* reloader = nullptr;
+    engine::Choices* choices = nullptr;
+    rt::Background* background = nullptr;
+    store::Store* store = nullptr;  // the background thread's
+    // Loads a profile, on the background thread.
+    std::function<std::shared_ptr<const config::Settings>(const engine::ProfileSource&,
+                                                          Diagnostics&)>
+        load;
+    // Ends the program in order, to be started again.
+    std::function<void()> restart;
+  };
   struct Options {
     std::optional<Endpoint> listen;
+    std::string unix_path;  // of a unix socket, which asks for no secret; empty = none
+    std::string ui;         // a folder that is served below /ui; empty = none
     std::string secret;
     std::vector<std::string> allow_origins{"*"};
     bool allow_private_network = true;
     Duration head_time = std::chrono::seconds(10);
   };
   // Lives on the engine's control worker, and no longer than the engine.
-  Controller(engine::Engine& engine, Options options);
+  Controller(Parts parts, Options options);
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
   ~Controller();
 
-  // Opens the listener, if one is configured and may be opened.
+  // Opens the listeners that are configured and may be opened; says in the log which could not be.
   Status start();
+  // Goes by other options from now on: connections stay, listeners whose address changed are closed
+  // and others opened.
+  void change(Options options);
   // Where it listens; nothing when it does not.
   [[nodiscard]] std::optional<Endpoint> listening_at() const;
   void stop_accepting();
@@ -59,8 +83,10 @@ class Controller {
  private:
   class Gate;
   class Session;
+  Status open();
+  const Parts parts_;
   engine::Engine& engine_;
-  const Options options_;
+  Options options_;
   std::unique_ptr<Gate> gate_;
   rt::Scope scope_;
 };

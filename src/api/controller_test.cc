@@ -77,7 +77,7 @@ class ControllerTest : public ::testing::Test {
     Controller::Options options;
     options.listen = at;
     options.secret = std::move(secret);
-    controller.emplace(*engine, std::move(options));
+    controller.emplace(Controller::Parts{.engine = &*engine}, std::move(options));
     ASSERT_TRUE(controller->start().ok());
   }
 

@@ -154,7 +154,7 @@ SystemResolver::Options SystemResolver::Options::from_environment(bool ipv6) {
 }
 
 SystemResolver::SystemResolver(Options options)
-    : options_(std::move(options)), hash_(KeyedHash::fresh()) {}
+    : options_(std::move(options)), ipv6_(options_.ipv6), hash_(KeyedHash::fresh()) {}
 SystemResolver::~SystemResolver() = default;
 
 std::shared_ptr<const SystemResolver::Files> SystemResolver::files(TimePoint now) {
@@ -172,7 +172,7 @@ std::shared_ptr<const SystemResolver::Files> SystemResolver::files(TimePoint now
   // resolv.conf(5): without a server, the one on this host.
   if (fresh->conf.servers.empty()) fresh->conf.servers.emplace_back(IpAddress::v4(0x7f000001), 0);
   for (Endpoint& server : fresh->conf.servers) server.port = options_.port;
-  fresh->hosts = HostsTable(wire::parse_hosts(read_file(options_.hosts)), hash_, options_.ipv6);
+  fresh->hosts = HostsTable(wire::parse_hosts(read_file(options_.hosts)), hash_, ipv6_);
   files_ = std::move(fresh);
   return files_;
 }
@@ -200,6 +200,13 @@ void SystemResolver::store(std::string_view name, const Answer& answer, TimePoin
 
 void SystemResolver::flush() {
   std::lock_guard lock(mutex_);
+  cache_.clear();
+}
+
+void SystemResolver::set_ipv6(bool on) {
+  std::lock_guard lock(mutex_);
+  if (ipv6_.exchange(on) == on) return;
+  files_.reset();
   cache_.clear();
 }
 
@@ -261,13 +268,14 @@ Task<Result<AddressList>> SystemResolver::ask_servers(std::string name,
   }
   if (dots < files->conf.ndots) candidates.push_back(name);
 
+  const bool ipv6 = ipv6_;
   Error last = Errc::kNoName;
   Answer negative;
   negative.no_name = true;
   negative.ttl = kMaxTtl;
   for (const std::string& candidate : candidates) {
     Result<Answer> v4 = Errc::kNoName, v6 = Errc::kNoName;
-    if (options_.ipv6) {
+    if (ipv6) {
       rt::Scope* outer = co_await rt::CurrentScope();
       rt::Scope both(outer);
       both.spawn("dns aaaa", ask_into(candidate, wire::dns::kTypeAaaa, files, deadline, &v6));
@@ -283,7 +291,7 @@ Task<Result<AddressList>> SystemResolver::ask_servers(std::string name,
     for (const Result<Answer>* part : {&v6, &v4}) {
       if (!part->ok()) {
         // No AAAA query was made where IPv6 is off.
-        if (part == &v6 && !options_.ipv6) continue;
+        if (part == &v6 && !ipv6) continue;
         last = part->error();
         complete = false;
         continue;

@@ -11,6 +11,7 @@
 // memory only, once for a name that is known. resolve() runs on the calling worker.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -52,6 +53,9 @@ class SystemResolver final : public flow::Resolver {
 
   // Forgets all answers.
   void flush();
+  // Whether IPv6 addresses are looked up, from the next question on; what is known is forgotten
+  // when that changes. Any thread.
+  void set_ipv6(bool on);
   [[nodiscard]] size_t cached() const;
 
  private:
@@ -75,6 +79,7 @@ class SystemResolver final : public flow::Resolver {
                           TimePoint deadline, Result<Answer>* out);
 
   const Options options_;
+  std::atomic<bool> ipv6_;
   const KeyedHash hash_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Files> files_;

@@ -247,6 +247,16 @@ TEST_F(SystemResolverTest, AsksForIpv6OnlyWhereItIsOn) {
   EXPECT_EQ(resolve("both.example"), "192.0.2.7");
 }
 
+TEST_F(SystemResolverTest, Ipv6MayBeSwitched) {
+  start(true);
+  dns.answers["both.example"] = {v4("192.0.2.1"), v6("2001:db8::1")};
+  EXPECT_EQ(ask("both.example")->size(), 2u);
+  resolver->set_ipv6(false);
+  EXPECT_EQ(ask("both.example")->size(), 1u) << "what was known is forgotten";
+  resolver->set_ipv6(true);
+  EXPECT_EQ(ask("both.example")->size(), 2u);
+}
+
 TEST_F(SystemResolverTest, TheHostsFileComesFirst) {
   write("hosts", "192.0.2.7 A.Example\n2001:db8::7 a.example\n192.0.2.8 other\n");
   first.answer = always;

@@ -35,7 +35,7 @@ Engine::~Engine() {
 
 Status Engine::start(GenerationPtr generation, const Choices& remembered,
                      Diagnostics& diagnostics) {
-  generation->settle(surroundings_.directory(), nullptr, remembered);
+  generation->settle(workers_.size(), surroundings_.directory(), nullptr, remembered);
   started_ = control_.backend().clock().now();
   started_wall_ = control_.backend().clock().wall();
   for (auto& worker : workers_) {
@@ -126,7 +126,7 @@ Task<Status> Engine::apply(GenerationPtr next, Diagnostics& diagnostics) {
     say_failed(*next, failed, opened.error(), diagnostics);
     co_return opened;
   }
-  next->settle(surroundings_.directory(), generation_.get(), {});
+  next->settle(workers_.size(), surroundings_.directory(), generation_.get(), {});
   Generation* const adopted = next.get();
   // Every worker is through with the one before when it has passed this point.
   const GenerationPtr before = std::exchange(generation_, std::move(next));

@@ -192,14 +192,14 @@ Task<std::optional<Explanation>> explain(std::shared_ptr<const Generation> gener
       const route::Decision d = tables->match(meta, facts, from);
       if (d.kind == route::Decision::Kind::kNoMatch) break;
       if (d.kind == route::Decision::Kind::kMatched) {
-        ExplainedRule rule = describe_rule(g, tables->rules(), d.rule);
+        ExplainedRule matched = describe_rule(g, tables->rules(), d.rule);
         if (g.resolve(d.outbound).pass) {
-          out.passed.push_back(std::move(rule));
+          out.passed.push_back(std::move(matched));
           from = d.rule + 1;
           continue;
         }
         meta.address_named = tables->rules().type(d.rule) == route::RuleType::kIpCidr;
-        out.rule = std::move(rule);
+        out.rule = std::move(matched);
         target = d.outbound;
         break;
       }
@@ -223,7 +223,7 @@ std::string Explanation::to_text() const {
   }
   out += format("mode:        {}\n", mode);
   if (!sub_rules.empty()) out += format("rules:       sub-rules {}\n", sub_rules);
-  for (const ExplainedRule& rule : passed) out += format("passed:      {}\n", rule_text(rule));
+  for (const ExplainedRule& p : passed) out += format("passed:      {}\n", rule_text(p));
   if (resolved_for) {
     out += format("resolved:    {}, for rules[{}]\n",
                   resolved.valid() ? resolved.to_string() : "no address", *resolved_for);

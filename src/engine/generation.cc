@@ -164,9 +164,17 @@ std::shared_ptr<Generation> Generation::with_rules(
   return g;
 }
 
-void Generation::settle(stats::Directory& directory, const Generation* before,
+void Generation::settle(size_t workers, stats::Directory& directory, const Generation* before,
                         std::span<const std::pair<std::string, std::string>> remembered) {
   using stats::Dimension;
+  if (before != nullptr && before->settings->rules == settings->rules) {
+    hits = before->hits;
+  } else {
+    hits.clear();
+    while (hits.size() < workers) {
+      hits.push_back(std::make_shared<route::HitCounters>(settings->rules->size()));
+    }
+  }
   for (uint32_t t = 0; t < targets.size(); ++t) {
     targets[t].number = directory.number(Dimension::kOutbound, settings->targets[t]);
   }

@@ -20,7 +20,9 @@
 #include "engine/users.h"
 #include "flow/registry.h"
 #include "group/group.h"
+#include "route/hit_counters.h"
 #include "route/matcher.h"
+#include "stats/conversations.h"
 
 namespace culvert::engine {
 
@@ -79,6 +81,7 @@ class Generation {
   std::vector<Listener> listeners;
   std::shared_ptr<const route::Tables> tables;
   std::vector<std::shared_ptr<const route::Tables>> sub_tables;  // as settings->sub_rules
+  std::vector<std::shared_ptr<route::HitCounters>> hits;  // of `tables`, one for each worker
 
   [[nodiscard]] std::optional<uint32_t> find_target(std::string_view name) const;
   [[nodiscard]] const std::string& target_name(uint32_t target) const {
@@ -92,9 +95,10 @@ class Generation {
   // lan-allowed-ips and lan-disallowed-ips: allowed and not disallowed.
   [[nodiscard]] bool admits(const IpAddress& source) const;
 
-  // Before it is served: gives everything its number and lets groups choose what those of `before`
-  // have chosen, or `remembered` says (group and member by name). The control thread only.
-  void settle(stats::Directory& directory, const Generation* before,
+  // Before it is served by so many workers: gives everything its number and lets groups choose what
+  // those of `before` have chosen, or `remembered` says (group and member by name). The control
+  // thread only.
+  void settle(size_t workers, stats::Directory& directory, const Generation* before,
               std::span<const std::pair<std::string, std::string>> remembered);
 
  private:

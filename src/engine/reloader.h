@@ -16,6 +16,13 @@
 
 namespace culvert::engine {
 
+// Where a profile is to be loaded from.
+struct ProfileSource {
+  std::string path;  // empty: where the running one came from
+  std::string text;  // the profile itself, when `is_text`
+  bool is_text = false;
+};
+
 class Reloader {
  public:
   using SettingsPtr = std::shared_ptr<const config::Settings>;

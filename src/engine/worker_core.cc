@@ -84,7 +84,10 @@ WorkerCore::WorkerCore(rt::Worker& worker, const Surroundings& surroundings, con
       directory_(surroundings.directory()),
       peers_(peers),
       scope_(&worker.scope()),
-      conversations_(worker) {}
+      conversations_(worker) {
+  const Clock& clock = worker.backend().clock();
+  wall_offset_ = clock.wall().time_since_epoch() - clock.now().time_since_epoch();
+}
 
 WorkerCore::~WorkerCore() = default;
 
@@ -196,6 +199,12 @@ const flow::Authenticator& WorkerCore::authenticator(const flow::AcceptInfo& inf
 
 // ---------------------------------------------------------------- flows
 
+int64_t WorkerCore::wall_ms() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             (worker_.now() + wall_offset_).time_since_epoch())
+      .count();
+}
+
 Task<Result<WorkerCore::Verdict>> WorkerCore::decide(FlowMeta& meta, TimePoint deadline) {
   using Kind = route::Decision::Kind;
   route::Facts facts;
@@ -221,14 +230,22 @@ Task<Result<WorkerCore::Verdict>> WorkerCore::decide(FlowMeta& meta, TimePoint d
     // The rules may have been replaced while a name was resolved: then they are all asked again.
     if (judged_by != &g) from = 0;
     judged_by = &g;
+    // Only the rules that the API lists are counted.
+    route::HitCounters* hits = v.tables == g.tables.get() ? g.hits[worker_.index()].get() : nullptr;
+    const int64_t when = hits == nullptr ? 0 : wall_ms();
     for (;;) {
       v.decision = v.tables->match(meta, facts, from);
       if (v.decision.kind != Kind::kMatched) break;
       v.path = g.resolve(v.decision.outbound);
-      if (!v.path.pass) co_return v;
+      if (!v.path.pass) {
+        if (hits != nullptr) hits->hit(v.decision.rule, when);
+        co_return v;
+      }
+      if (hits != nullptr) hits->pass(v.decision.rule, when);
       from = v.decision.rule + 1;
     }
     if (v.decision.kind == Kind::kNoMatch) {
+      if (hits != nullptr) hits->no_match(when);
       v.path = g.resolve(route::kDirect);
       co_return v;
     }

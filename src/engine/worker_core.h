@@ -70,6 +70,8 @@ class WorkerCore final : public flow::FlowSink {
   };
   // By mode, listener and rules, with names resolved on demand.
   flow::Task<Result<Verdict>> decide(flow::FlowMeta& meta, TimePoint deadline);
+  // The wall clock of this turn, by what it was at the start.
+  [[nodiscard]] int64_t wall_ms() const;
 
   rt::Worker& worker_;
   flow::Resolver& resolver_;
@@ -81,6 +83,7 @@ class WorkerCore final : public flow::FlowSink {
   flow::Relays relays_;
   std::vector<std::unique_ptr<Gate>> gates_;
   std::vector<std::unique_ptr<Gate>> prepared_;
+  Duration wall_offset_{};
   size_t sessions_ = 0;
 };
 

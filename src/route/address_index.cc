@@ -35,15 +35,20 @@ bool step(std::array<uint8_t, 16>& key) {
 
 }  // namespace
 
-AddressIndex::AddressIndex(const RuleList& rules, uint32_t begin, uint32_t end) : rules_(rules) {
+AddressIndex::AddressIndex(const RuleList& rules, const Disabled* disabled, uint32_t begin,
+                           uint32_t end)
+    : rules_(rules) {
   std::vector<uint32_t> v4, v6;
+  const auto applies = [&](uint32_t i) {
+    return rules.type(i) == RuleType::kIpCidr && !is_disabled(disabled, i);
+  };
   size_t narrow = 0;
   for (uint32_t i = begin; i < end; ++i) {
-    narrow += rules.type(i) == RuleType::kIpCidr && rules.prefix(i).ip.is_v4() ? 1 : 0;
+    narrow += applies(i) && rules.prefix(i).ip.is_v4() ? 1 : 0;
   }
   v4.reserve(narrow);
   for (uint32_t i = begin; i < end; ++i) {
-    if (rules.type(i) == RuleType::kIpCidr) (rules.prefix(i).ip.is_v4() ? v4 : v6).push_back(i);
+    if (applies(i)) (rules.prefix(i).ip.is_v4() ? v4 : v6).push_back(i);
   }
   build(rules, v4, v4_);
   build(rules, v6, v6_);

@@ -14,8 +14,8 @@ namespace culvert::route {
 
 class AddressIndex {
  public:
-  // Of the IP-CIDR rules of [begin, end).
-  AddressIndex(const RuleList& rules, uint32_t begin, uint32_t end);
+  // Of the IP-CIDR rules of [begin, end) that are not disabled; `disabled` may be null.
+  AddressIndex(const RuleList& rules, const Disabled* disabled, uint32_t begin, uint32_t end);
   // The first rule below `limit`, or `limit`. `address` is valid.
   [[nodiscard]] uint32_t find(const IpAddress& address, uint32_t limit) const;
 

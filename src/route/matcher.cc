@@ -8,16 +8,11 @@ namespace {
 // Up to so many rules before MATCH are looked at one by one, which is faster than to look them up.
 constexpr uint32_t kWalked = 8;
 
-bool ends_with_domain(std::string_view host, std::string_view suffix) {
-  if (!host.ends_with(suffix)) return false;
-  const size_t at = host.size() - suffix.size();
-  return at == 0 || host[at - 1] == '.';
-}
-
-// The first rule that wants a name resolved, or UINT32_MAX.
-uint32_t first_asking(const RuleList& rules, uint32_t end) {
+// The first rule that `wanted` is true of and that is not disabled, or UINT32_MAX.
+template <class Wanted>
+uint32_t first_rule(const Disabled* disabled, uint32_t end, const Wanted& wanted) {
   for (uint32_t i = 0; i < end; ++i) {
-    if (rules.type(i) == RuleType::kIpCidr && !rules.no_resolve(i)) return i;
+    if (wanted(i) && !is_disabled(disabled, i)) return i;
   }
   return UINT32_MAX;
 }
@@ -32,40 +27,59 @@ std::shared_ptr<const RuleList> listed(const std::vector<Rule>& rules) {
 
 Tables::Tables(const std::vector<Rule>& rules) : Tables(listed(rules)) {}
 
-Tables::Tables(std::shared_ptr<const RuleList> rules) : rules_(std::move(rules)) {
-  uint32_t i = 0;
-  while (i < rules_->size() && rules_->type(i) != RuleType::kMatch) ++i;
-  if (i < rules_->size()) match_all_ = i;
-  if (i > kWalked) index_ = std::make_unique<const Index>(*rules_, i);
+Tables::Tables(std::shared_ptr<const RuleList> rules, std::shared_ptr<const Disabled> disabled)
+    : rules_(std::move(rules)), disabled_(std::move(disabled)) {
+  const uint32_t size = rules_->size();
+  match_all_ = first_rule(disabled_.get(), size,
+                          [&](uint32_t i) { return rules_->type(i) == RuleType::kMatch; });
+  const uint32_t end = std::min(match_all_, size);
+  if (end > kWalked) index_ = std::make_unique<const Index>(*rules_, disabled_.get(), end);
 }
 
-Tables::Index::Index(const RuleList& rules, uint32_t end)
-    : asking(first_asking(rules, end)),
-      names(rules, end),
-      keywords(rules, end),
-      before_asking(rules, 0, std::min(asking, end)),
-      from_asking(rules, std::min(asking, end), end) {}
+Tables::Index::Index(const RuleList& rules, const Disabled* disabled, uint32_t end)
+    : asking(first_rule(
+          disabled, end,
+          [&](uint32_t i) { return rules.type(i) == RuleType::kIpCidr && !rules.no_resolve(i); })),
+      divided(first_rule(disabled, end, [&](uint32_t i) { return rules.may_ask(i); })),
+      names(rules, disabled, end),
+      keywords(rules, disabled, end),
+      before_divided(rules, disabled, 0, std::min(divided, end)),
+      from_divided(rules, disabled, std::min(divided, end), end) {
+  for (uint32_t i = 0; i < end; ++i) {
+    if (is_condition(rules.type(i)) && !route::is_disabled(disabled, i)) conditions.push_back(i);
+  }
+  conditions.shrink_to_fit();
+}
 
 uint32_t Tables::find(const flow::FlowMeta& meta, const Facts& facts, uint32_t from_rule) const {
-  // Flows begin at the first rule and go on at the one that asked.
-  if (index_ == nullptr || (from_rule != 0 && from_rule != index_->asking)) {
-    return walk(meta, facts, from_rule);
-  }
+  if (index_ == nullptr) return walk(meta, facts, from_rule);
+  const Index& index = *index_;
   const std::string_view host = meta.host_name();
   const IpAddress& address = meta.address();
   uint32_t found = match_all_;
   if (!host.empty()) {
-    found = index_->names.find(host, found);
-    found = index_->keywords.find(host, found);
+    found = index.names.find(host, found);
+    found = index.keywords.find(host, found);
   }
+  bool asks = false;
   if (address.valid()) {
-    if (from_rule == 0) found = index_->before_asking.find(address, found);
-    found = index_->from_asking.find(address, found);
-  } else if (index_->asking < found && !facts.ip_known && !host.empty()) {
-    return index_->asking | kAsk;
+    // Flows begin at the first rule and go on at the one that asked: mostly the first that may.
+    if (from_rule < index.divided) found = index.before_divided.find(address, found);
+    found = index.from_divided.find(address, found);
+  } else if (index.asking < found && !facts.ip_known && !host.empty()) {
+    found = index.asking;
+    asks = true;
   }
-  // A name that matches before `from_rule` says nothing about those behind it.
-  return found >= from_rule ? found : walk(meta, facts, from_rule);
+  // What is before `from_rule` says nothing about the rules behind it.
+  if (found < from_rule) return walk(meta, facts, from_rule);
+  auto at = index.conditions.begin();
+  if (from_rule != 0) at = std::ranges::lower_bound(index.conditions, from_rule);
+  for (; at != index.conditions.end() && *at < found; ++at) {
+    const Conditions::Verdict verdict = rules_->judge(*at, meta, facts);
+    if (verdict == Conditions::Verdict::kNo) continue;
+    return verdict == Conditions::Verdict::kYes ? *at : *at | kAsk;
+  }
+  return asks ? found | kAsk : found;
 }
 
 uint32_t Tables::walk(const flow::FlowMeta& meta, const Facts& facts, uint32_t from_rule) const {
@@ -82,20 +96,31 @@ uint32_t Tables::walk(const flow::FlowMeta& meta, const Facts& facts, uint32_t f
         hit = !host.empty() && host == rules.text(i);
         break;
       case RuleType::kDomainSuffix:
-        hit = !host.empty() && ends_with_domain(host, rules.text(i));
+        hit = ends_with_domain(host, rules.text(i));
         break;
       case RuleType::kDomainKeyword:
         hit = host.find(rules.text(i)) != std::string_view::npos;
         break;
       case RuleType::kIpCidr:
         if (!address.valid()) {
-          if (rules.no_resolve(i) || facts.ip_known || host.empty()) break;
+          if (rules.no_resolve(i) || facts.ip_known || host.empty() || is_disabled(i)) break;
           return i | kAsk;
         }
         hit = rules.contains(i, address);
         break;
+      default:
+        switch (rules.judge(i, meta, facts)) {
+          case Conditions::Verdict::kNeedIp:
+            if (is_disabled(i)) break;
+            return i | kAsk;
+          case Conditions::Verdict::kYes:
+            hit = true;
+            break;
+          case Conditions::Verdict::kNo:
+            break;
+        }
     }
-    if (hit) return i;
+    if (hit && !is_disabled(i)) return i;
   }
   return kNone;
 }

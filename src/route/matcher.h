@@ -8,6 +8,14 @@
 //     d = tables.match(meta, facts, d.rule);
 //   }
 //
+// A decision for the target kPass is none: the flow goes on behind the rule,
+//
+//   d = tables.match(meta, facts, d.rule + 1);
+//
+// which may ask for a fact again, unless it is known, and goes on so until another target or
+// kNoMatch comes. match() begins anywhere, so also behind the last rule; from where no flow has
+// been led by these two ways it may have to look at each rule in turn.
+//
 // Tables are immutable and belong to a generation: nothing that waits keeps a reference into them.
 // A stage that has awaited asks for the current tables again and begins at rule 0 if they changed.
 // Rule hosts are compared as they are: the caller passes them lower-cased.
@@ -20,16 +28,12 @@
 
 #include "flow/meta.h"
 #include "route/address_index.h"
+#include "route/facts.h"
 #include "route/name_index.h"
 #include "route/rule.h"
 #include "route/rule_list.h"
 
 namespace culvert::route {
-
-// What has been found out about a flow besides its meta.
-struct Facts {
-  bool ip_known = false;  // resolving was tried: meta.resolved is valid, or there is no address
-};
 
 struct Decision {
   enum class Kind : uint8_t {
@@ -45,7 +49,10 @@ struct Decision {
 
 class Tables {
  public:
-  explicit Tables(std::shared_ptr<const RuleList> rules);
+  // Rules that are disabled, one flag each, are as if they were not there, but places in the list
+  // stay what they are. Null: none is.
+  explicit Tables(std::shared_ptr<const RuleList> rules,
+                  std::shared_ptr<const Disabled> disabled = nullptr);
   explicit Tables(const std::vector<Rule>& rules);
 
   // The Decision is put together here, where the caller wants it: returned in two registers it
@@ -61,6 +68,9 @@ class Tables {
     return {Decision::Kind::kNeedIp, found & ~kAsk, UINT32_MAX};
   }
   [[nodiscard]] const RuleList& rules() const { return *rules_; }
+  [[nodiscard]] bool is_disabled(uint32_t rule) const {
+    return route::is_disabled(disabled_.get(), rule);
+  }
 
  private:
   // What find() returns: the rule that matches, kAsk and the rule that needs the address, or kNone.
@@ -74,18 +84,22 @@ class Tables {
 
   // What is looked up instead of walked: the rules before the first MATCH. Address rules in two
   // parts, because a flow whose address was asked for goes on at the rule that asked, and those
-  // before it are not for it.
+  // before it are not for it. Conditions cannot be looked up: those before the rule that was found
+  // are judged in turn.
   struct Index {
-    Index(const RuleList& rules, uint32_t end);
-    uint32_t asking;  // the first rule that wants a name resolved; kNone
+    Index(const RuleList& rules, const Disabled* disabled, uint32_t end);
+    uint32_t asking;   // the first IP-CIDR rule that wants a name resolved; kNone
+    uint32_t divided;  // the first rule of any type that may; kNone
     NameIndex names;
     KeywordIndex keywords;
-    AddressIndex before_asking;
-    AddressIndex from_asking;
+    AddressIndex before_divided;
+    AddressIndex from_divided;
+    std::vector<uint32_t> conditions;  // their rules, in order
   };
   std::shared_ptr<const RuleList> rules_;  // the settings' own
-  uint32_t match_all_ = kNone;             // the first MATCH
-  std::unique_ptr<const Index> index_;     // of lists long enough
+  std::shared_ptr<const Disabled> disabled_;
+  uint32_t match_all_ = kNone;          // the first MATCH
+  std::unique_ptr<const Index> index_;  // of lists long enough
 };
 
 }  // namespace culvert::route

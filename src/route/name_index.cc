@@ -37,14 +37,18 @@ size_t place(uint64_t hash, size_t slots) {
 
 }  // namespace
 
-NameIndex::NameIndex(const RuleList& rules, uint32_t end) : rules_(rules) {
+NameIndex::NameIndex(const RuleList& rules, const Disabled* disabled, uint32_t end)
+    : rules_(rules) {
+  const auto applies = [&](uint32_t i) {
+    return compares_names(rules.type(i)) && !is_disabled(disabled, i);
+  };
   size_t names = 0;
-  for (uint32_t i = 0; i < end; ++i) names += compares_names(rules.type(i)) ? 1 : 0;
+  for (uint32_t i = 0; i < end; ++i) names += applies(i) ? 1 : 0;
   if (names == 0) return;
   // Two in three slots taken: 12 bytes a name, and two slots looked at for one that is not there.
   slots_.assign(names + names / 2 + 1, Slot{0, kFree});
   for (uint32_t i = 0; i < end; ++i) {
-    if (!compares_names(rules.type(i))) continue;
+    if (!applies(i)) continue;
     const std::string_view name = rules.text(i);
     const uint64_t hash = hash_of(rules.type(i), name);
     if (look(hash, rules.type(i), name) != nullptr) continue;  // an earlier rule has the name
@@ -82,10 +86,11 @@ uint32_t NameIndex::find(std::string_view host, uint32_t limit) const {
   return limit;
 }
 
-KeywordIndex::KeywordIndex(const RuleList& rules, uint32_t end) : rules_(rules) {
+KeywordIndex::KeywordIndex(const RuleList& rules, const Disabled* disabled, uint32_t end)
+    : rules_(rules) {
   std::vector<uint32_t> long_ones;
   for (uint32_t i = 0; i < end; ++i) {
-    if (rules.type(i) != RuleType::kDomainKeyword) continue;
+    if (rules.type(i) != RuleType::kDomainKeyword || is_disabled(disabled, i)) continue;
     (rules.text(i).size() < kLetters ? short_ : long_ones).push_back(i);
   }
   if (long_ones.empty()) return;

@@ -14,8 +14,8 @@ namespace culvert::route {
 // DOMAIN and DOMAIN-SUFFIX: a hash table of their names, asked for each suffix of a host.
 class NameIndex {
  public:
-  // Of the rules before `end`.
-  NameIndex(const RuleList& rules, uint32_t end);
+  // Of the rules before `end` that are not disabled; `disabled` may be null.
+  NameIndex(const RuleList& rules, const Disabled* disabled, uint32_t end);
   // The first rule below `limit`, or `limit`. `host` is not empty.
   [[nodiscard]] uint32_t find(std::string_view host, uint32_t limit) const;
 
@@ -35,7 +35,7 @@ class NameIndex {
 // a host has are looked up.
 class KeywordIndex {
  public:
-  KeywordIndex(const RuleList& rules, uint32_t end);
+  KeywordIndex(const RuleList& rules, const Disabled* disabled, uint32_t end);
   [[nodiscard]] uint32_t find(std::string_view host, uint32_t limit) const;
 
  private:

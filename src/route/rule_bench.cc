@@ -9,7 +9,7 @@ namespace culvert::route {
 namespace {
 
 void domain_suffix_construct(benchmark::State& state) {
-  const std::vector<std::string> targets{"DIRECT", "REJECT", "REJECT-DROP"};
+  TargetTable targets;
   const RuleSource source{"DOMAIN-SUFFIX,example.com,DIRECT", 1, 1};
   Diagnostics diagnostics;
   bench::PerOperation cost(state);

@@ -1,5 +1,6 @@
 #include "route/rule_list.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/result.h"
@@ -21,9 +22,10 @@ std::string_view write_v4(uint32_t address, uint32_t length, RuleList::Text& buf
 
 }  // namespace
 
-void RuleList::add(const Rule& rule) {
-  CULVERT_CHECK(rule.outbound < kMaxTargets);
-  Packed packed{0, static_cast<uint32_t>(rule.type), rule.no_resolve ? 1u : 0u, 0, rule.outbound};
+void RuleList::add(const Rule& rule, uint32_t line) {
+  CULVERT_CHECK(rule.outbound < TargetTable::kMaxTargets);
+  const uint32_t type = is_condition(rule.type) ? kOther : static_cast<uint32_t>(rule.type);
+  Packed packed{0, type, rule.no_resolve ? 1u : 0u, 0, rule.outbound};
   switch (rule.type) {
     case RuleType::kDomain:
     case RuleType::kDomainSuffix:
@@ -47,8 +49,50 @@ void RuleList::add(const Rule& rule) {
       break;
     case RuleType::kMatch:
       break;
+    default: {
+      CULVERT_CHECK(rule.condition != nullptr);
+      packed.value = static_cast<uint32_t>(others_.size());
+      Other other{conditions_.size(), 0, rule.type, rule.payload.size() > kMaxText};
+      conditions_.append(*rule.condition);
+      if (other.long_text) {
+        other.text = static_cast<uint32_t>(long_texts_.size());
+        long_texts_.push_back(rule.payload);
+      } else {
+        other.text = store(rule.payload);
+      }
+      others_.push_back(other);
+      break;
+    }
   }
+  const bool in_a_row =
+      !runs_.empty() &&
+      line == (runs_.back().line == 0 ? 0 : runs_.back().line + (size() - runs_.back().rule));
+  if (!in_a_row) runs_.push_back({size(), line});
   rules_.push_back(packed);
+}
+
+void RuleList::shrink_to_fit() {
+  rules_.shrink_to_fit();
+  wide_.shrink_to_fit();
+  others_.shrink_to_fit();
+  long_texts_.shrink_to_fit();
+  conditions_.shrink_to_fit();
+  runs_.shrink_to_fit();
+}
+
+bool RuleList::may_ask(uint32_t i) const {
+  const Packed& rule = rules_[i];
+  if (rule.type != kOther) return type(i) == RuleType::kIpCidr && !no_resolve(i);
+  const uint32_t first = others_[rule.value].first;
+  const uint32_t end =
+      rule.value + 1 < others_.size() ? others_[rule.value + 1].first : conditions_.size();
+  return conditions_.may_ask(first, end - first);
+}
+
+uint32_t RuleList::line(uint32_t i) const {
+  const auto next = std::ranges::upper_bound(runs_, i, {}, &Run::rule);
+  const Run& run = *(next - 1);
+  return run.line == 0 ? 0 : run.line + (i - run.rule);
 }
 
 Prefix RuleList::prefix(uint32_t i) const {
@@ -75,9 +119,20 @@ std::string_view RuleList::payload(uint32_t i, Text& buffer) const {
       if (rule.length != kWide) return write_v4(rule.value, rule.length, buffer);
       return put(prefix(i).to_string());
     case RuleType::kMatch:
-      break;
+      return {};
+    default: {
+      const Other& other = others_[rule.value];
+      return put(other.long_text ? std::string_view(long_texts_[other.text]) : text_at(other.text));
+    }
   }
-  return {};
+}
+
+std::string RuleList::payload(uint32_t i) const {
+  if (const Packed& rule = rules_[i]; rule.type == kOther && others_[rule.value].long_text) {
+    return long_texts_[others_[rule.value].text];
+  }
+  Text buffer;
+  return std::string(payload(i, buffer));
 }
 
 uint32_t RuleList::store(std::string_view text) {

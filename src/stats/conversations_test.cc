@@ -17,7 +17,7 @@ class ConversationsTest : public ::testing::Test {
     meta.set_host(host);
     meta.user = user;
     meta.outbound = 1;
-    return conversations.begin(meta, {nullptr, "Domain", "payload"});
+    return conversations.begin(meta, {std::span(&kNode, 1), "Domain", "payload"});
   }
   static size_t distinct(const FlowSnapshot& s) {
     std::set<std::string> ids;
@@ -27,7 +27,8 @@ class ConversationsTest : public ::testing::Test {
   rt::sim::World world{1};
   rt::Worker& worker = world.add_worker();
   rt::Worker::Enter enter{worker};
-  Conversations conversations{worker, 1, 2, 3};
+  Conversations conversations{worker};
+  static constexpr uint32_t kNode = 1;
 };
 
 TEST_F(ConversationsTest, SumsOutliveTheirFlows) {

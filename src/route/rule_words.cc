@@ -1,0 +1,91 @@
+#include "route/rule_words.h"
+
+#include <array>
+#include <iterator>
+
+#include "base/format.h"
+#include "route/syntax.h"
+
+namespace culvert::route {
+namespace {
+
+struct Word {
+  std::string_view word;
+  RuleType type;
+};
+// Nearly every rule has one of these: they are found by their length, which no two share.
+constexpr Word kFrequent[] = {
+    {"DOMAIN", RuleType::kDomain},
+    {"DOMAIN-SUFFIX", RuleType::kDomainSuffix},
+    {"DOMAIN-KEYWORD", RuleType::kDomainKeyword},
+    {"IP-CIDR", RuleType::kIpCidr},
+    {"IP-CIDR6", RuleType::kIpCidr},
+    {"MATCH", RuleType::kMatch},
+};
+constexpr Word kOther[] = {
+    {"SRC-IP-CIDR", RuleType::kSrcIpCidr},
+    {"SRC-PORT", RuleType::kSrcPort},
+    {"DST-PORT", RuleType::kDstPort},
+    {"IN-PORT", RuleType::kInPort},
+    {"IN-TYPE", RuleType::kInType},
+    {"IN-NAME", RuleType::kInName},
+    {"IN-USER", RuleType::kInUser},
+    {"NETWORK", RuleType::kNetwork},
+    {"AND", RuleType::kAnd},
+    {"OR", RuleType::kOr},
+    {"NOT", RuleType::kNot},
+};
+// Rule types of the profiles people have that this version cannot judge.
+constexpr std::string_view kUnsupported[] = {"DOMAIN-REGEX",
+                                             "DOMAIN-WILDCARD",
+                                             "GEOSITE",
+                                             "GEOIP",
+                                             "SRC-GEOIP",
+                                             "IP-ASN",
+                                             "SRC-IP-ASN",
+                                             "IP-SUFFIX",
+                                             "SRC-IP-SUFFIX",
+                                             "DSCP",
+                                             "PROCESS-NAME",
+                                             "PROCESS-PATH",
+                                             "PROCESS-NAME-REGEX",
+                                             "PROCESS-PATH-REGEX",
+                                             "PROCESS-NAME-WILDCARD",
+                                             "PROCESS-PATH-WILDCARD",
+                                             "UID",
+                                             "REMATCH-NAME",
+                                             "RULE-SET",
+                                             "SUB-RULE"};
+
+constexpr std::array<std::string_view, 16> kApiNames = {
+    "Domain",  "DomainSuffix", "DomainKeyword", "IPCIDR", "Match",  "SrcIPCIDR", "SrcPort",
+    "DstPort", "InPort",       "InType",        "InName", "InUser", "Network",   "AND",
+    "OR",      "NOT"};
+static_assert(kApiNames.size() == static_cast<size_t>(RuleType::kNot) + 1);
+
+}  // namespace
+
+std::string_view api_name(RuleType type) {
+  return kApiNames[static_cast<size_t>(type)];
+}
+
+const RuleType* find_type(std::string_view word) {
+  for (const Word& known : kFrequent) {
+    if (known.word.size() != word.size()) continue;
+    if (equal(word, known.word) || same_word(word, known.word)) return &known.type;
+    break;
+  }
+  for (const Word& known : kOther) {
+    if (same_word(word, known.word)) return &known.type;
+  }
+  return nullptr;
+}
+
+std::string expected_type(std::string_view word) {
+  for (const std::string_view other : kUnsupported) {
+    if (same_word(word, other)) return format("a rule type this version supports (not {})", other);
+  }
+  return "a rule type such as DOMAIN, DOMAIN-SUFFIX, IP-CIDR or MATCH";
+}
+
+}  // namespace culvert::route
