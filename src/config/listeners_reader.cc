@@ -227,9 +227,11 @@ class ListenerReader {
     if (!ports && at != nullptr) return;  // told
     const auto ranges = ports ? parse_port_list(*ports) : std::nullopt;
     if (!ranges) {
-      entry->fail(at != nullptr ? *at : entry->node(),
-                  at != nullptr ? entry->path_of("port") : entry->path(),
-                  at != nullptr ? "a port from 1 to 65535, or several: 200-302,400" : "a port");
+      if (at == nullptr) {
+        entry->refuse(node, entry->path(), "no port");
+      } else {
+        entry->fail(*at, entry->path_of("port"), "a port from 1 to 65535, or several: 200-302,400");
+      }
       return;
     }
     if (!has_name) return;
@@ -273,7 +275,7 @@ class ListenerReader {
     const Node* at = entry->find("address");
     entry->report_unknown();
     if (!address || !good) {
-      if (at == nullptr) entry->fail(node, path, "an address: " + std::string(kListenForm));
+      if (at == nullptr) entry->refuse(node, path, "no address");
       return;
     }
     listen_at(*address, *at, entry->path_of("address"), listener);

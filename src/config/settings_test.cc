@@ -267,6 +267,82 @@ x-m: *m
             std::string::npos);
 }
 
+TEST(ConfigSettings, OutboundSocketsAndTheRest) {
+  const Settings s = loaded(
+      "interface-name: eth0\nrouting-mark: 0x1f\nunified-delay: true\ninbound-tfo: true\n"
+      "inbound-mptcp: true\nprofile: {store-selected: false}\n");
+  EXPECT_EQ(s.interface_name, "eth0");
+  EXPECT_EQ(s.routing_mark, 31u);
+  EXPECT_TRUE(s.unified_delay);
+  EXPECT_TRUE(s.inbound_tfo);
+  EXPECT_TRUE(s.inbound_mptcp);
+  EXPECT_FALSE(s.store_selected);
+  EXPECT_TRUE(loaded("{}").store_selected);
+  EXPECT_EQ(refusal("interface-name: an-interface-of-this-name\nrouting-mark: -1\n"),
+            "c.yaml:1:17: error: interface-name: found 'an-interface-of-this-name', expected the "
+            "name of an interface: at most 15 bytes\n"
+            "c.yaml:2:15: error: routing-mark: found '-1', expected a whole number from 0 to "
+            "4294967295\n");
+}
+
+TEST(ConfigSettings, PathsStayInTheHomeDirectory) {
+  const Settings s =
+      loaded("external-controller-unix: run/c.sock\nexternal-ui: ./ui/\nexternal-ui-name: meta\n");
+  EXPECT_EQ(s.external_controller_unix, "/home-of-tests/run/c.sock");
+  EXPECT_EQ(s.external_ui, "/home-of-tests/ui/meta");
+  EXPECT_EQ(loaded("external-ui: /home-of-tests/x/../ui\n").external_ui, "/home-of-tests/ui");
+  const std::string inside = "a path in the home directory, or in one that SAFE_PATHS lists\n";
+  for (const std::string bad : {"../ui", "/etc", "/home-of-tests/../etc", "/home-of-testsui"}) {
+    EXPECT_EQ(refusal("external-ui: " + bad + "\n"),
+              "c.yaml:1:14: error: external-ui: found '" + bad + "', expected " + inside);
+    EXPECT_EQ(
+        refusal("external-controller-unix: " + bad + "\n"),
+        "c.yaml:1:27: error: external-controller-unix: found '" + bad + "', expected " + inside);
+  }
+  LoadOptions how = options();
+  how.safe_paths = {"", "/run/culvert/"};
+  Diagnostics out;
+  const auto safe =
+      load_text("c.yaml", "external-controller-unix: /run/culvert/c.sock\n", how, out);
+  ASSERT_TRUE(safe) << out.to_string();
+  EXPECT_EQ(safe->external_controller_unix, "/run/culvert/c.sock");
+  for (const std::string bad : {"..", "/etc", "a/../.."}) {
+    EXPECT_EQ(refusal("external-ui: ui\nexternal-ui-name: " + bad + "\n"),
+              "c.yaml:2:19: error: external-ui-name: found '" + bad +
+                  "', expected the name of a directory in external-ui\n");
+  }
+  EXPECT_EQ(warnings("external-ui-name: meta\n"),
+            "c.yaml:1:19: warning: external-ui-name: without external-ui, ignored\n");
+  EXPECT_NE(refusal("external-controller-unix: " + std::string(100, 'x') + "\n")
+                .find("expected a path of at most 107 bytes: this one has 115\n"),
+            std::string::npos);
+}
+
+TEST(ConfigSettings, ManyUsers) {
+  std::string text = "authentication:\n";
+  for (int i = 0; i < 10'000; ++i) text += format("  - u{}:p{}\n", i, i);
+  const Settings s = loaded(text + "  - last:one\n");
+  ASSERT_EQ(s.authentication.size(), 10'001u);
+  EXPECT_EQ(s.authentication[9'999].user, "u9999");
+}
+
+// K08.
+TEST(ConfigSettings, RulesThatNameNoTarget) {
+  EXPECT_EQ(loaded("rules: ['IP-CIDR,192.0.2.0/24,DIRECT,no-resolve,', 'DOMAIN,a.example,PASS', "
+                   "'MATCH, DIRECT ']\n")
+                .rules->size(),
+            3u);
+  const std::string said =
+      refusal("rules:\n  - IP-CIDR,192.0.2.0/24,no-resolve\n  - DOMAIN,a.example,NOPE\n");
+  EXPECT_NE(said.find("c.yaml:2:5: error: rules[0]: found 'IP-CIDR,192.0.2.0/24,no-resolve'"),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find("c.yaml:3:5: error: rules[1]: found 'DOMAIN,a.example,NOPE', expected an "
+                      "existing target instead of 'NOPE'"),
+            std::string::npos)
+      << said;
+}
+
 // K04.
 TEST(ConfigUnknown, WarnsWithTheNearestKey) {
   EXPECT_EQ(
