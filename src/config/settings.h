@@ -144,8 +144,8 @@ struct Settings {
 struct LoadOptions {
   const flow::Registry* registry = nullptr;  // which types of listeners and nodes there are
   bool strict = false;  // nodes and groups that this program cannot do are errors
-  std::string home;     // relative paths begin here; paths beyond it and safe_paths are refused
-  std::vector<std::string> safe_paths;
+  std::string home = {};  // relative paths begin here; paths beyond it and safe_paths are refused
+  std::vector<std::string> safe_paths = {};
 };
 
 // nullopt when the profile is refused; then `out` has an error. Warnings may be added either way.
