@@ -91,6 +91,9 @@ class SocksInbound final : public flow::Inbound {
   }
 
  private:
+  // Also true where this client's address is exempt. Ids count from 0, and a name is never empty.
+  [[nodiscard]] bool has_users() const { return !users_.user_name(0).empty(); }
+
   static void log_end(const flow::AcceptInfo& info, const Error& error) {
     // A client that connects and leaves is not worth a line.
     if (error.code == Errc::kEndOfStream || error.code == Errc::kCancelled) return;
@@ -127,8 +130,9 @@ class SocksInbound final : public flow::Inbound {
     uint32_t user = flow::kNoUser;
     const bool required = users_.required(info.source.ip);
     // Credentials that are offered are taken even where they are not required: rules know the user.
-    const bool ask =
-        greeting.offers(wire::kSocksUserPass) && (required || !greeting.offers(wire::kSocksNoAuth));
+    // Where there are no users, a client that can do without is spared the round trip.
+    const bool ask = greeting.offers(wire::kSocksUserPass) &&
+                     (required || has_users() || !greeting.offers(wire::kSocksNoAuth));
     const uint8_t method = ask ? wire::kSocksUserPass
                            : !required && greeting.offers(wire::kSocksNoAuth)
                                ? wire::kSocksNoAuth

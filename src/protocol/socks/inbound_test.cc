@@ -60,6 +60,28 @@ class ClientStream final : public flow::Stream {
   MemoryStream inner_;
 };
 
+// Users, and whether the client's address is exempt from being one of them.
+class Users final : public flow::Authenticator {
+ public:
+  [[nodiscard]] bool required(const IpAddress& source) const override {
+    return !exempt && table_.required(source);
+  }
+  [[nodiscard]] std::optional<uint32_t> check(std::string_view user,
+                                              std::string_view password) const override {
+    return table_.check(user, password);
+  }
+  [[nodiscard]] std::string_view user_name(uint32_t id) const override {
+    return table_.user_name(id);
+  }
+  bool exempt = false;
+
+ private:
+  flow::testing::TableAuthenticator table_;
+
+ public:
+  std::vector<std::pair<std::string, std::string>>& users = table_.users;
+};
+
 class SocksInboundTest : public ::testing::Test {
  protected:
   SocksInboundTest() {
@@ -99,7 +121,7 @@ class SocksInboundTest : public ::testing::Test {
   rt::sim::World world{1};
   rt::Worker& worker = world.add_worker();
   rt::Worker::Enter enter{worker};
-  flow::testing::TableAuthenticator users;
+  Users users;
   flow::BuildContext context;
   std::unique_ptr<flow::Inbound> inbound;
   ClientStream::Log client;
@@ -246,6 +268,30 @@ TEST_F(SocksInboundTest, WithoutUsersAnyCredentialsDo) {
   feed(kConnect);
   EXPECT_EQ(take(), reply5(0));
   EXPECT_EQ(sink.opened.at(0).meta.user, flow::kNoUser);
+}
+
+// K21: a client whose address is exempt may do without, and is asked all the same when it offers to
+// say who it is.
+TEST_F(SocksInboundTest, WhoeverNeedsNoneIsAskedWhereThereAreUsers) {
+  users.users = {{"bob", "b"}, {"alice", "secret"}};
+  users.exempt = true;
+  connect();
+  feed("\x05\x02\x00\x02"s);
+  EXPECT_EQ(take(), "\x05\x02"s);
+  feed("\x01\x05"s + "alice" + "\x06"s + "secret");
+  EXPECT_EQ(take(), "\x01\x00"s);
+  feed(kConnect);
+  EXPECT_EQ(take(), reply5(0));
+  EXPECT_EQ(sink.opened.at(0).meta.user, 1u);
+  // Wrong ones do no harm, and no offer is needed.
+  connect();
+  feed("\x05\x02\x00\x02"s + "\x01\x05"s + "alice" + "\x05"s + "wrong" + kConnect);
+  EXPECT_EQ(take(), "\x05\x02\x01\x00"s + reply5(0));
+  EXPECT_EQ(sink.opened.at(1).meta.user, flow::kNoUser);
+  connect();
+  feed("\x05\x01\x00"s + kConnect);
+  EXPECT_EQ(take(), "\x05\x00"s + reply5(0));
+  EXPECT_EQ(sink.opened.at(2).meta.user, flow::kNoUser);
 }
 
 TEST_F(SocksInboundTest, RightCredentialsAreNoted) {
