@@ -50,9 +50,9 @@ class Controller {
     // Loads a profile, on the background thread.
     std::function<std::shared_ptr<const config::Settings>(const engine::ProfileSource&,
                                                           Diagnostics&)>
-        load;
+        load = {};
     // Ends the program in order, to be started again.
-    std::function<void()> restart;
+    std::function<void()> restart = {};
   };
   struct Options {
     std::optional<Endpoint> listen;

@@ -128,7 +128,8 @@ rt::Task<void> reload(engine::Reloader& reloader, const ServiceOptions& options)
   engine::Reloader::Load load = [&options](const auto&, Diagnostics& out) {
     return options.load({}, out);
   };
-  const auto outcome = co_await reloader.change(std::move(load));
+  auto changing = reloader.change(std::move(load));
+  const auto outcome = co_await std::move(changing);
   log_diagnostics(outcome->diagnostics);
   if (outcome->status.ok()) {
     CULVERT_LOG(kInfo, "profile reloaded");

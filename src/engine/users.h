@@ -25,6 +25,7 @@ class Users final : public flow::Authenticator {
   // `exempt`: sources that need no credentials (skip-auth-prefixes). Of two users of one name the
   // first counts.
   Users(std::vector<User> users, std::vector<Prefix> exempt);
+  bool any() const override { return !records_.empty(); }
   bool required(const IpAddress& source) const override;
   std::optional<uint32_t> check(std::string_view user, std::string_view password) const override;
   // Users are numbered in their order, until check() is to call one otherwise.

@@ -80,6 +80,7 @@ struct WorkerCore::Gate final : rt::Acceptor {
 
 WorkerCore::WorkerCore(rt::Worker& worker, const Surroundings& surroundings, const Cores& peers)
     : worker_(worker),
+      index_(peers.size()),
       resolver_(surroundings.resolver()),
       directory_(surroundings.directory()),
       peers_(peers),
@@ -231,7 +232,7 @@ Task<Result<WorkerCore::Verdict>> WorkerCore::decide(FlowMeta& meta, TimePoint d
     if (judged_by != &g) from = 0;
     judged_by = &g;
     // Only the rules that the API lists are counted.
-    route::HitCounters* hits = v.tables == g.tables.get() ? g.hits[worker_.index()].get() : nullptr;
+    route::HitCounters* hits = v.tables == g.tables.get() ? g.hits[index_].get() : nullptr;
     const int64_t when = hits == nullptr ? 0 : wall_ms();
     for (;;) {
       v.decision = v.tables->match(meta, facts, from);

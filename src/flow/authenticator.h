@@ -12,6 +12,8 @@ namespace culvert::flow {
 class Authenticator {
  public:
   virtual ~Authenticator() = default;
+  // Whether there are any users.
+  [[nodiscard]] virtual bool any() const = 0;
   // False when a client from `source` need not show credentials (none are configured, or its
   // address is in skip-auth-prefixes).
   [[nodiscard]] virtual bool required(const IpAddress& source) const = 0;

@@ -43,7 +43,7 @@ struct InboundKind {
 
 struct OutboundKind {
   std::string_view name;  // the profile's `type`
-  Capabilities capabilities;
+  Capabilities capabilities = {};
   // Reads the keys of a `proxies` entry that are this type's own: name, type and CommonOptions are
   // not its. nullptr after an error, and where the type has none.
   std::shared_ptr<const Options> (*read)(yaml::MapReader& proxy, Unsupported& unsupported) =

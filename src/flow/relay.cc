@@ -25,8 +25,10 @@ class Relay final : public ListNode {
     up_.to = down_.from.get();
     down_.to = up_.from.get();
     spliceable_ = up_.from->can_splice() && down_.from->can_splice();
-    tracker_->carrier = this;
-    tracker_->interrupt = [](FlowTracker& t) { static_cast<Relay*>(t.carrier)->abort(); };
+    if (tracker_ != nullptr) {
+      tracker_->carrier = this;
+      tracker_->interrupt = [](FlowTracker& t) { static_cast<Relay*>(t.carrier)->abort(); };
+    }
     rt::Worker::here().add_load(1);
   }
   ~Relay() {

@@ -29,7 +29,8 @@ namespace {
 class PrivateNetwork {
  public:
   PrivateNetwork() : before_(::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)) {
-    if (before_ < 0 || unshare(CLONE_NEWNET) != 0) return;
+    entered_ = before_ >= 0 && unshare(CLONE_NEWNET) == 0;
+    if (!entered_) return;
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     ifreq up{};
     std::strcpy(up.ifr_name, "lo");
@@ -40,14 +41,14 @@ class PrivateNetwork {
   PrivateNetwork(const PrivateNetwork&) = delete;
   PrivateNetwork& operator=(const PrivateNetwork&) = delete;
   ~PrivateNetwork() {
-    if (before_ < 0) return;
-    if (setns(before_, CLONE_NEWNET) != 0) std::abort();
-    ::close(before_);
+    if (entered_ && setns(before_, CLONE_NEWNET) != 0) std::abort();
+    if (before_ >= 0) ::close(before_);
   }
   [[nodiscard]] bool made() const { return made_; }
 
  private:
   int before_;
+  bool entered_ = false;
   bool made_ = false;
 };
 

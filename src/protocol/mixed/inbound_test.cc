@@ -35,10 +35,10 @@ class FakeInbound final : public flow::Inbound {
   const char* name_;
 };
 
-std::unique_ptr<flow::Inbound> make_fake_socks(const flow::BuildContext&) {
+std::unique_ptr<flow::Inbound> make_fake_socks(const flow::Options*, const flow::BuildContext&) {
   return std::make_unique<FakeInbound>("socks");
 }
-std::unique_ptr<flow::Inbound> make_fake_http(const flow::BuildContext&) {
+std::unique_ptr<flow::Inbound> make_fake_http(const flow::Options*, const flow::BuildContext&) {
   return std::make_unique<FakeInbound>("http");
 }
 
@@ -46,8 +46,8 @@ class MixedInboundTest : public ::testing::Test {
  protected:
   MixedInboundTest() {
     served.clear();
-    registry.add(flow::InboundKind{"http", &make_fake_http});
-    registry.add(flow::InboundKind{"socks", &make_fake_socks});
+    registry.add(flow::InboundKind{.name = "http", .make = &make_fake_http});
+    registry.add(flow::InboundKind{.name = "socks", .make = &make_fake_socks});
     context.registry = &registry;
     inbound = make_inbound(nullptr, context);
   }
@@ -127,9 +127,9 @@ TEST(MixedInbound, NeedsBothKinds) {
   flow::BuildContext context;
   context.registry = &registry;
   EXPECT_EQ(make_inbound(nullptr, context), nullptr);
-  registry.add(flow::InboundKind{"socks", &make_fake_socks});
+  registry.add(flow::InboundKind{.name = "socks", .make = &make_fake_socks});
   EXPECT_EQ(make_inbound(nullptr, context), nullptr);
-  registry.add(flow::InboundKind{"http", &make_fake_http});
+  registry.add(flow::InboundKind{.name = "http", .make = &make_fake_http});
   EXPECT_NE(make_inbound(nullptr, context), nullptr);
   register_protocol(registry);
   ASSERT_NE(registry.inbound("mixed"), nullptr);

@@ -126,8 +126,9 @@ class SocksInbound final : public flow::Inbound {
     uint32_t user = flow::kNoUser;
     const bool required = sink.authenticator(info).required(info.source.ip);
     // Credentials that are offered are taken even where they are not required: rules know the user.
-    const bool ask =
-        greeting.offers(wire::kSocksUserPass) && (required || !greeting.offers(wire::kSocksNoAuth));
+    // Where there are no users, a client that can do without is spared the round trip.
+    const bool ask = greeting.offers(wire::kSocksUserPass) &&
+                     (required || sink.authenticator(info).any() || !greeting.offers(wire::kSocksNoAuth));
     const uint8_t method = ask ? wire::kSocksUserPass
                            : !required && greeting.offers(wire::kSocksNoAuth)
                                ? wire::kSocksNoAuth

@@ -246,6 +246,30 @@ TEST_F(SocksInboundTest, WithoutUsersAnyCredentialsDo) {
   EXPECT_EQ(sink.opened.at(0).meta.user, flow::kNoUser);
 }
 
+// K21: a client whose address is exempt may do without, and is asked all the same when it offers to
+// say who it is.
+TEST_F(SocksInboundTest, WhoeverNeedsNoneIsAskedWhereThereAreUsers) {
+  sink.users.users = {{"bob", "b"}, {"alice", "secret"}};
+  sink.users.exempt = true;
+  connect();
+  feed("\x05\x02\x00\x02"s);
+  EXPECT_EQ(take(), "\x05\x02"s);
+  feed("\x01\x05"s + "alice" + "\x06"s + "secret");
+  EXPECT_EQ(take(), "\x01\x00"s);
+  feed(kConnect);
+  EXPECT_EQ(take(), reply5(0));
+  EXPECT_EQ(sink.opened.at(0).meta.user, 1u);
+  // Wrong ones do no harm, and no offer is needed.
+  connect();
+  feed("\x05\x02\x00\x02"s + "\x01\x05"s + "alice" + "\x05"s + "wrong" + kConnect);
+  EXPECT_EQ(take(), "\x05\x02\x01\x00"s + reply5(0));
+  EXPECT_EQ(sink.opened.at(1).meta.user, flow::kNoUser);
+  connect();
+  feed("\x05\x01\x00"s + kConnect);
+  EXPECT_EQ(take(), "\x05\x00"s + reply5(0));
+  EXPECT_EQ(sink.opened.at(2).meta.user, flow::kNoUser);
+}
+
 TEST_F(SocksInboundTest, RightCredentialsAreNoted) {
   sink.users.users = {{"bob", "b"}, {"alice", "secret"}};
   connect();
