@@ -24,6 +24,7 @@ cmd:ccache ccache
 pc:libfyaml libfyaml-dev
 pc:fmt libfmt-dev
 pc:libcrypto libssl-dev
+pc:libpcre2-8 libpcre2-dev
 pc:sqlite3 libsqlite3-dev
 LIST
       ;;

@@ -205,6 +205,7 @@ int serve(const ServiceOptions& options) {
   CULVERT_LOG(kInfo, "{} workers, {} descriptors, {} KiB of buffers", count, descriptors,
               budget.limit() >> 10);
   if (options.welcome) print_welcome(settings, engine.listening_at());
+  options.on_started();
 
   bool draining = false, drained = false;
   while (!drained) {

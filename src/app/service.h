@@ -20,6 +20,8 @@ struct ServiceOptions {
       load;
   std::string home;      // where what is remembered is kept
   bool welcome = false;  // tell a newcomer what to do next
+  // Called once everything listens.
+  std::function<void()> on_started = [] {};
 };
 
 // Serves until SIGINT or SIGTERM; the exit status.
