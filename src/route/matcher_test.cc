@@ -447,7 +447,7 @@ TEST(Matcher, AgreesWithRulesInTurn) {
     auto list = std::make_shared<RuleList>();
     Diagnostics diagnostics;
     Rule parsed;
-    for (uint64_t n = random.below(seed % 4 == 0 ? 12 : 120); n > 0; --n) {
+    for (uint64_t n = random.below(seed % 4 == 0 ? 12 : seed % 32 == 1 ? 800 : 120); n > 0; --n) {
       rules.push_back(random.rule(seed % 3 != 0, seed % 5 == 0, seed % 7 == 0));
     }
     if (seed % 2 == 0) rules.emplace_back().type = "MATCH";
