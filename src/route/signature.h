@@ -26,9 +26,27 @@ inline uint64_t class_bit(uint32_t value) {
   return uint64_t{1} << (value * 0x9e3779b1u >> 26);
 }
 
+// Three bytes as a number, and a fourth where there is one.
+inline uint32_t letters_at(std::string_view text, size_t at) {
+  const char* p = text.data() + at;
+  if (at + 4 <= text.size()) {
+    uint32_t four;
+    std::memcpy(&four, p, sizeof four);
+    return four;
+  }
+  return uint32_t{static_cast<unsigned char>(p[0])} |
+         uint32_t{static_cast<unsigned char>(p[1])} << 8 |
+         uint32_t{static_cast<unsigned char>(p[2])} << 16;
+}
+
+// By the length of the name and how it begins.
 inline uint64_t name_class(std::string_view name) {
   uint32_t head = 0;
-  std::memcpy(&head, name.data(), name.size() < sizeof head ? name.size() : sizeof head);
+  if (name.size() >= 3) {
+    head = letters_at(name, 0);
+  } else if (!name.empty()) {
+    head = static_cast<unsigned char>(name.front());
+  }
   return class_bit(head ^ static_cast<uint32_t>(name.size()) << 24);
 }
 
@@ -46,9 +64,7 @@ inline uint64_t name_classes(std::string_view host) {
 inline uint64_t letter_classes(std::string_view text) {
   uint64_t out = 0;
   for (size_t i = 0; i + 3 <= text.size(); ++i) {
-    out |= class_bit(uint32_t{static_cast<unsigned char>(text[i])} |
-                     uint32_t{static_cast<unsigned char>(text[i + 1])} << 8 |
-                     uint32_t{static_cast<unsigned char>(text[i + 2])} << 16);
+    out |= class_bit(letters_at(text, i) << 8);
   }
   return out;
 }
