@@ -77,7 +77,9 @@ bool parse_rule(const RuleSource& source, std::string_view source_name, size_t i
     }
     if (of_source) out.type = RuleType::kSrcIpCidr;
   }
-  if (out.type == RuleType::kIpCidr) {
+  if (out.type == RuleType::kDomain || out.type == RuleType::kDomainSuffix) {
+    if (!normal_name(payload, out.payload)) return fail(expected_name(payload));
+  } else if (out.type == RuleType::kIpCidr) {
     const auto prefix = parse_rule_prefix(payload);
     if (!prefix) return fail(expected_prefix(payload));
     out.prefix = *prefix;
@@ -88,10 +90,8 @@ bool parse_rule(const RuleSource& source, std::string_view source_name, size_t i
   } else if (out.type == RuleType::kDomainKeyword) {
     if (payload.empty()) return fail("a keyword");
     out.payload = small_letters(payload);
-  } else if (out.type == RuleType::kMatch) {
+  } else {
     out.payload.clear();
-  } else if (!normal_name(payload, out.payload)) {
-    return fail(expected_name(payload));
   }
   if (named.empty()) return fail("a target: it is missing");
   const auto target = targets.intern(named);

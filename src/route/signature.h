@@ -3,6 +3,7 @@
 // cannot fall under it, so that of many conditions few have to be judged.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -26,14 +27,18 @@ inline uint64_t class_bit(uint32_t value) {
   return uint64_t{1} << (value * 0x9e3779b1u >> 26);
 }
 
+// Four bytes as a number, the first the lowest.
+inline uint32_t load_four(const char* p) {
+  uint32_t four;
+  std::memcpy(&four, p, sizeof four);
+  if constexpr (std::endian::native == std::endian::big) four = __builtin_bswap32(four);
+  return four;
+}
+
 // Three bytes as a number, and a fourth where there is one.
 inline uint32_t letters_at(std::string_view text, size_t at) {
   const char* p = text.data() + at;
-  if (at + 4 <= text.size()) {
-    uint32_t four;
-    std::memcpy(&four, p, sizeof four);
-    return four;
-  }
+  if (at + 4 <= text.size()) return load_four(p);
   return uint32_t{static_cast<unsigned char>(p[0])} |
          uint32_t{static_cast<unsigned char>(p[1])} << 8 |
          uint32_t{static_cast<unsigned char>(p[2])} << 16;
@@ -62,9 +67,11 @@ inline uint64_t name_classes(std::string_view host) {
 
 // The classes of every three letters in a row.
 inline uint64_t letter_classes(std::string_view text) {
-  uint64_t out = 0;
-  for (size_t i = 0; i + 3 <= text.size(); ++i) {
-    out |= class_bit(letters_at(text, i) << 8);
+  if (text.size() < 3) return 0;
+  // Four bytes are read wherever there are four.
+  uint64_t out = class_bit(letters_at(text, text.size() - 3) << 8);
+  for (const char *p = text.data(), *end = p + text.size() - 3; p != end; ++p) {
+    out |= class_bit(load_four(p) << 8);
   }
   return out;
 }
