@@ -137,6 +137,7 @@ std::shared_ptr<Node> make_node(const config::ProxySettings& proxy,
   node->type = api_type(proxy.type);
   node->identity = proxy.identity;
   node->common = proxy.common;
+  node->options = proxy.options;
   const flow::OutboundKind* kind = surroundings.registry().outbound(proxy.type);
   const flow::OutboundKind* direct = surroundings.registry().outbound("direct");
   if (!proxy.unsupported.empty()) {

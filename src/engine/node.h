@@ -22,6 +22,7 @@ struct Node {
   std::string unsupported;  // not empty: why it rejects
   flow::CommonOptions common;
   flow::Capabilities capabilities;
+  std::shared_ptr<const flow::Options> options;  // what follows uses them
   // The way to its server: itself, or through its dialer-proxy. In the order they are made.
   std::unique_ptr<flow::Dialer> server_dialer;
   std::unique_ptr<flow::Outbound> outbound;

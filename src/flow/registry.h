@@ -17,7 +17,8 @@ namespace culvert::flow {
 
 class Registry;
 
-// What a factory may keep references to; all of it outlives what the factory makes.
+// What a factory may keep references to; all of it outlives what the factory makes, and so do the
+// options it is given.
 struct BuildContext {
   const Registry* registry = nullptr;
   Resolver* resolver = nullptr;

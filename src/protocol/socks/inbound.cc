@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "protocol/socks/outbound.h"
 #include "rt/worker.h"
 #include "wire/socks.h"
 
@@ -224,6 +225,8 @@ std::unique_ptr<flow::Inbound> make_inbound(const flow::Options*, const flow::Bu
 
 void register_protocol(flow::Registry& registry) {
   registry.add(flow::InboundKind{.name = "socks", .make = &make_inbound});
+  registry.add(
+      flow::OutboundKind{.name = "socks5", .read = &read_outbound, .make = &make_outbound});
 }
 
 }  // namespace culvert::protocol::socks
