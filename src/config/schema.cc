@@ -185,14 +185,16 @@ void finish_section(yaml::MapReader& map, std::string_view section) {
   map.report_unknown();
 }
 
-void finish_node(yaml::MapReader& map, std::string_view section, flow::Unsupported& unsupported) {
+void finish_node(yaml::MapReader& map, std::string_view section, flow::Unsupported& unsupported,
+                 std::vector<const Key*>& told) {
   each_unread(map, section, [&](const Key& key, const yaml::Entry& entry) {
     check_inside(map, key, *entry.value);
-    if (is_off(*entry.value, key.section)) return;
-    if (key.state == State::kIgnored) {
-      warn_ignored(map, key, entry);
-    } else {
+    if (key.state == State::kWorks || is_off(*entry.value, key.section)) return;
+    if (key.state == State::kRefused) {
       unsupported.say(format("{}: not supported in this version", key.name));
+    } else if (std::ranges::find(told, &key) == told.end()) {
+      told.push_back(&key);
+      warn_ignored(map, key, entry);
     }
   });
 }
