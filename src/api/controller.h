@@ -27,8 +27,8 @@
 #include "engine/choices.h"
 #include "engine/engine.h"
 #include "engine/reloader.h"
-#include "store/store.h"
 #include "rt/backend.h"
+#include "store/store.h"
 
 namespace culvert::api {
 
