@@ -182,7 +182,12 @@ int run_program(int argc, char** argv) {
     if (!again) return nullptr;
     return std::make_shared<config::Settings>(std::move(again->settings));
   };
-  return serve(service);
+  const int status = serve(service);
+  if (status != kRestart) return status;
+  // With the same arguments and environment; nothing that was opened is left to it.
+  execv("/proc/self/exe", argv);
+  std::fprintf(stderr, "culvert: cannot start again: %s\n", std::strerror(errno));
+  return 1;
 }
 
 }  // namespace culvert::app

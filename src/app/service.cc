@@ -109,14 +109,21 @@ class Logging {
 };
 
 api::Controller::Options controller_options(const config::Settings& s) {
-  return {s.external_controller,
-          s.external_controller_unix,
-          s.external_ui,
-          s.secret,
-          s.cors_allow_origins,
-          s.cors_allow_private_network,
-          s.handshake_timeout};
+  return {s.external_controller, s.external_controller_unix,   s.external_ui,      s.secret,
+          s.cors_allow_origins,  s.cors_allow_private_network, s.handshake_timeout};
 }
+
+// Has the background thread end its work while everything that it works on is still there.
+class BackgroundEnd {
+ public:
+  explicit BackgroundEnd(rt::Background& background) : background_(background) {}
+  BackgroundEnd(const BackgroundEnd&) = delete;
+  BackgroundEnd& operator=(const BackgroundEnd&) = delete;
+  ~BackgroundEnd() { background_.stop(); }
+
+ private:
+  rt::Background& background_;
+};
 
 rt::Task<void> drain(engine::Engine& engine, bool* done) {
   co_await engine.drain(kDrainGrace);
@@ -169,14 +176,15 @@ int serve(const ServiceOptions& options) {
     }
   }
   engine::Engine engine(control, std::move(workers), surroundings, true);
-  const bool started = generation != nullptr &&
-                       engine.start(std::move(generation), remembered, diagnostics).ok();
+  const bool started =
+      generation != nullptr && engine.start(std::move(generation), remembered, diagnostics).ok();
   if (!started) {
     std::fputs(diagnostics.to_string().c_str(), stderr);
     return 1;
   }
 
   rt::Worker::Enter enter(control);
+  const BackgroundEnd background_end(background);
   engine::Choices choices(control, background, store);
   choices.set_on(settings.store_selected);
   std::optional<api::Controller> controller;
@@ -194,7 +202,7 @@ int serve(const ServiceOptions& options) {
   bool restart = false;
   controller.emplace(
       api::Controller::Parts{&engine, &reloader, &choices, &background, &store, options.load,
-                             [&] { restart = true; }},
+                             [&] { restart = true; }, [&] { resolver.flush(); }},
       controller_options(settings));
   const Status opened = controller->start();
   (void)opened;  // it has said so; the proxy works without
@@ -224,7 +232,8 @@ int serve(const ServiceOptions& options) {
   control.scope().cancel();
   while (control.scope().running() != 0) control.turn(TimePoint::min());
   g_control_backend = nullptr;
-  return 0;
+  // A signal that came in the meantime ends the program for good.
+  return restart && g_stop.load() == 0 ? kRestart : 0;
 }
 
 }  // namespace culvert::app

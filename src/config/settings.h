@@ -31,8 +31,8 @@ using UserList = std::vector<UserSettings>;
 // One socket address that takes clients in. A `listeners` entry with several ports, or a tunnel, is
 // as many of these, with one name.
 struct ListenerSettings {
-  std::string name;  // what IN-NAME rules and the API call it; those of the port keys: DEFAULT-HTTP,
-                     // DEFAULT-SOCKS, DEFAULT-MIXED
+  std::string name;  // what IN-NAME rules and the API call it; those of the port keys:
+                     // DEFAULT-HTTP, DEFAULT-SOCKS, DEFAULT-MIXED
   std::string type;  // a kind of flow::Registry: "http", "socks", "mixed", "tunnel"
   Endpoint listen;   // [::] for every address of both families
   // Of port, socks-port or mixed-port: lan-allowed-ips, lan-disallowed-ips and skip-auth-prefixes
@@ -143,7 +143,7 @@ struct Settings {
 // How a profile is read.
 struct LoadOptions {
   const flow::Registry* registry = nullptr;  // which types of listeners and nodes there are
-  bool strict = false;  // nodes and groups that this program cannot do are errors
+  bool strict = false;    // nodes and groups that this program cannot do are errors
   std::string home = {};  // relative paths begin here; paths beyond it and safe_paths are refused
   std::vector<std::string> safe_paths = {};
 };

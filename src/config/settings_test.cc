@@ -201,7 +201,8 @@ TEST(ConfigSettings, CredentialsAreNeverShown) {
             "c.yaml:1:39: error: authentication[2]: found a mapping, expected text\n"
             "c.yaml:1:51: error: authentication[3]: found nothing, expected text\n");
   Diagnostics out;
-  const auto settings = load_text("c.yaml", "authentication: ['a:hunter2', 'a:hunter3']\n", {}, out);
+  const auto settings =
+      load_text("c.yaml", "authentication: ['a:hunter2', 'a:hunter3']\n", {}, out);
   ASSERT_TRUE(settings);
   ASSERT_EQ(settings->authentication.size(), 1u);
   EXPECT_EQ(settings->authentication[0].password, "hunter3");

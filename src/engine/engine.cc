@@ -116,9 +116,8 @@ Task<Status> Engine::apply(GenerationPtr next, Diagnostics& diagnostics) {
   size_t prepared = 0;
   while (opened.ok() && prepared < cores_.size()) {
     // One after another: the first finds out what port 0 becomes.
-    co_await on_workers(prepared, prepared + 1, [&](WorkerCore& core) {
-      opened = core.prepare(*next, at, failed);
-    });
+    co_await on_workers(prepared, prepared + 1,
+                        [&](WorkerCore& core) { opened = core.prepare(*next, at, failed); });
     ++prepared;
   }
   if (!opened.ok()) {

@@ -159,12 +159,10 @@ Outcome run(uint64_t seed, double reset, int clients) {
   Diagnostics diagnostics;
   const flow::Registry registry = app::make_registry();
   engine::Surroundings surroundings(registry, resolver);
-  auto settings =
-      config::load_text("sim.yaml", kProfile, {.registry = &registry}, diagnostics);
+  auto settings = config::load_text("sim.yaml", kProfile, {.registry = &registry}, diagnostics);
   EXPECT_TRUE(settings) << diagnostics.to_string();
-  auto generation =
-      engine::Generation::build(std::make_shared<config::Settings>(*std::move(settings)),
-                                surroundings, nullptr, diagnostics);
+  auto generation = engine::Generation::build(
+      std::make_shared<config::Settings>(*std::move(settings)), surroundings, nullptr, diagnostics);
   EXPECT_NE(generation, nullptr) << diagnostics.to_string();
   rt::Worker* w0 = workers[0].get();
   rt::Worker* w1 = workers[1].get();
