@@ -14,7 +14,7 @@ BASE ?=
 
 export JOBS
 
-.PHONY: help build run test bench bench-full bench-micro bench-ab bench-peers bench-publish fuzz format format-check layers lint tsan asan clean
+.PHONY: help build run test bench bench-full bench-micro bench-ab bench-peers bench-publish fuzz format format-check layers lint docs tsan asan clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -95,6 +95,11 @@ lint: ## clang-tidy over the sources that changed since they last passed
 	@tools/deps.sh build test lint
 	tools/build.sh dev
 	tools/lint.py
+
+docs: ## Write docs/config.md, the list of all keys of a profile
+	@tools/deps.sh build
+	tools/build.sh release culvert
+	build/release/culvert keys >docs/config.md
 
 clean: ## Remove everything that was built
 	rm -rf build

@@ -25,6 +25,7 @@ cmd:ccache ccache
 pc:libfyaml libfyaml-dev
 pc:fmt libfmt-dev
 pc:libcrypto libssl-dev
+pc:libpcre2-8 libpcre2-dev
 pc:sqlite3 libsqlite3-dev
 hdr:boost/json.hpp libboost-json1.81-dev libboost-json-dev
 LIST

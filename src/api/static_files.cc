@@ -189,8 +189,8 @@ class FileText final : public TextSource {
     reading_->left = size;
   }
   Task<Status> next(TimePoint) override {
-    std::function<void()> read = [reading = reading_] { reading->read(); };
-    const Status ran = co_await rt::in_background(background_, control_, std::move(read));
+    Task<Status> reading = rt::in_background(background_, control_, [r = reading_] { r->read(); });
+    const Status ran = co_await std::move(reading);
     if (!ran.ok()) co_return ran;
     co_return reading_->status;
   }
@@ -273,7 +273,8 @@ Task<FileAnswer> find_file(ControllerState& state, FileRequest request) {
   };
   rt::Worker& control = state.parts.engine->control();
   rt::Background& background = *state.parts.background;
-  const Status ran = co_await rt::in_background(background, control, std::move(work));
+  Task<Status> looking = rt::in_background(background, control, std::move(work));
+  const Status ran = co_await std::move(looking);
   if (ran.ok() && found->is_folder) co_return moved(request);
   if (!ran.ok() || !found->file.ok()) co_return missing(request);
   const std::string tag = format("\"{:x}-{:x}\"", found->modified_ns, found->size);

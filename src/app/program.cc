@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -17,11 +18,14 @@
 
 #include "api/controller.h"
 #include "app/command_line.h"
+#include "app/hooks.h"
 #include "app/log_writer.h"
+#include "app/profile_loader.h"
 #include "app/registry.h"
 #include "app/service.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "config/key_list.h"
 #include "config/settings.h"
 #include "dns/system_resolver.h"
 #include "engine/engine.h"
@@ -32,31 +36,6 @@
 
 namespace culvert::app {
 namespace {
-
-// ---------------------------------------------------------------- where things are
-
-bool is_directory(const std::string& path) {
-  struct stat st {};
-  return stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
-}
-bool is_there(const std::string& path) {
-  struct stat st {};
-  return stat(path.c_str(), &st) == 0;
-}
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-// -d, then our folder, then mihomo's if only that one exists.
-std::string home_directory(const CommandLine& line) {
-  if (!line.home.empty()) return line.home;
-  std::string base = environment("XDG_CONFIG_HOME");
-  if (base.empty()) base = environment("HOME") + "/.config";
-  if (!is_directory(base + "/culvert") && is_directory(base + "/mihomo")) return base + "/mihomo";
-  return base + "/culvert";
-}
 
 std::string hex(Bytes bytes) {
   std::string out;
@@ -76,42 +55,38 @@ std::string version_text() {
                 __GNUC_MINOR__);
 }
 
-struct Profile {
-  config::Settings settings;
-  std::string path;  // what -t names
-  bool built_in = false;
-};
+// What makes a profile's nodes and rules; everything that a start would refuse.
+bool can_be_served(const config::Settings& settings, const flow::Registry& registry,
+                   Diagnostics& diagnostics) {
+  dns::SystemResolver resolver({});
+  const engine::Surroundings surroundings(registry, resolver);
+  return engine::Generation::build(std::make_shared<config::Settings>(settings), surroundings,
+                                   nullptr, diagnostics) != nullptr;
+}
 
-std::optional<Profile> load_profile(const CommandLine& line, const std::string& home,
-                                    Diagnostics& diagnostics) {
-  Profile profile;
-  std::optional<config::Settings> settings;
-  if (line.config == "-") {
-    profile.path = "<stdin>";
-    std::string text;
-    char buffer[65536];
-    size_t n;
-    while ((n = std::fread(buffer, 1, sizeof buffer, stdin)) > 0) text.append(buffer, n);
-    settings = config::load_text(profile.path, text, {}, diagnostics);
-  } else {
-    profile.path = line.config.empty() ? home + "/config.yaml" : line.config;
-    if (line.config.empty() && !is_there(profile.path)) {
-      profile.path = "<built-in>";
-      profile.built_in = true;
-      settings = config::load_text(profile.path, config::default_profile(), {}, diagnostics);
-    } else {
-      settings = config::load_file(profile.path, {}, diagnostics);
-    }
-  }
-  if (!settings) return std::nullopt;
-  profile.settings = *std::move(settings);
-  if (line.secret) profile.settings.secret = *line.secret;
-  if (line.controller) {
-    profile.settings.external_controller =
-        config::parse_controller(*line.controller, "-ext-ctl", diagnostics);
-    if (!profile.settings.external_controller) return std::nullopt;
-  }
-  return profile;
+// -t. What is not supported is listed: those nodes and groups would reject their flows.
+int test_profile(ProfileLoader& loader, const flow::Registry& registry) {
+  Diagnostics diagnostics;
+  const std::optional<Profile> profile = loader.load(diagnostics);
+  const bool good = profile && can_be_served(profile->settings, registry, diagnostics);
+  std::fputs(diagnostics.to_string().c_str(), stderr);
+  if (good) std::fputs(config::unsupported_report(profile->settings).c_str(), stdout);
+  std::printf(
+      good ? "configuration file %s test is successful\n" : "configuration file %s test failed\n",
+      (profile ? profile->path : loader.path()).c_str());
+  return good ? 0 : 1;
+}
+
+// One line for all: a profile of thousands of nodes may have hundreds that are not supported.
+void tell_unsupported(const config::Settings& settings) {
+  const auto is_unsupported = [](const auto& it) { return !it.unsupported.empty(); };
+  const auto nodes = std::ranges::count_if(settings.proxies, is_unsupported);
+  const auto groups = std::ranges::count_if(settings.groups, is_unsupported);
+  if (nodes + groups == 0) return;
+  std::fprintf(stderr,
+               "%s: warning: not supported, and rejecting their flows: %td of the nodes, %td of "
+               "the groups; culvert -t lists them\n",
+               settings.source_name.c_str(), nodes, groups);
 }
 
 }  // namespace
@@ -120,11 +95,13 @@ int run_program(int argc, char** argv) {
   // Few arenas: a worker allocates seldom, and each arena keeps memory of its own.
   mallopt(M_ARENA_MAX, 2);
   std::string message;
+  const Environment environment = process_environment;
   const Result<CommandLine> line =
-      parse_command_line(std::vector<std::string>(argv + 1, argv + argc), message);
+      parse_command_line(std::vector<std::string>(argv + 1, argv + argc), environment, message);
   if (!line.ok()) {
-    std::fprintf(stderr, "culvert: %s\n%s", message.c_str(), kUsage);
-    return 2;
+    const bool is_unsupported = line.error().code == Errc::kUnsupported;
+    std::fprintf(stderr, "culvert: %s\n%s", message.c_str(), is_unsupported ? "" : kUsage);
+    return is_unsupported ? 1 : 2;
   }
   if (line->help) {
     std::fputs(kUsage, stdout);
@@ -134,30 +111,23 @@ int run_program(int argc, char** argv) {
     std::printf("%s\n", version_text().c_str());
     return 0;
   }
-  const std::string home = home_directory(*line);
+  if (line->subcommand == Subcommand::kKeys) {
+    std::fputs(config::keys_markdown().c_str(), stdout);
+    return 0;
+  }
+  if (line->subcommand == Subcommand::kExplain) {
+    std::fputs("culvert: explain: not supported in this version\n", stderr);
+    return 1;
+  }
+  for (const std::string& note : line->notes) std::fprintf(stderr, "culvert: %s\n", note.c_str());
+  const flow::Registry registry = make_registry();
+  ProfileLoader loader(*line, environment, registry);
+  if (line->test) return test_profile(loader, registry);
   Diagnostics diagnostics;
-  std::optional<Profile> profile = load_profile(*line, home, diagnostics);
-  std::string path = profile                 ? profile->path
-                     : !line->config.empty() ? line->config
-                                             : home + "/config.yaml";
-  if (profile && line->test) {
-    // Rules and nodes too: everything that a start would refuse.
-    const flow::Registry registry = make_registry();
-    dns::SystemResolver resolver({});
-    const engine::Surroundings surroundings(registry, resolver);
-    if (engine::Generation::build(std::make_shared<config::Settings>(profile->settings),
-                                  surroundings, nullptr, diagnostics) == nullptr) {
-      profile.reset();
-    }
-  }
+  std::optional<Profile> profile = loader.load(diagnostics);
   std::fputs(diagnostics.to_string().c_str(), stderr);
-  if (line->test) {
-    std::printf(profile ? "configuration file %s test is successful\n"
-                        : "configuration file %s test failed\n",
-                path.c_str());
-    return profile ? 0 : 1;
-  }
   if (!profile) return 1;
+  tell_unsupported(profile->settings);
   if (profile->built_in && profile->settings.secret.empty()) {
     uint8_t raw[12];
     SystemRng().fill(raw);
@@ -165,24 +135,23 @@ int run_program(int argc, char** argv) {
   }
   ServiceOptions service;
   service.welcome = profile->built_in;
-  const std::string secret = profile->settings.secret;
   service.settings = std::make_shared<config::Settings>(std::move(profile->settings));
-  service.home = home;
-  service.load = [line = *line, home](const engine::ProfileSource& source,
-                                      Diagnostics& out) -> std::shared_ptr<const config::Settings> {
-    CommandLine from = line;
-    if (!source.path.empty()) from.config = source.path;
-    std::optional<Profile> again;
-    if (source.is_text) {
-      auto settings = config::load_text("<payload>", source.text, {}, out);
-      if (settings) again = Profile{*std::move(settings), "<payload>", false};
-    } else {
-      again = load_profile(from, home, out);
-    }
+  service.home = loader.home();
+  service.load = [&loader](const engine::ProfileSource& source,
+                           Diagnostics& out) -> std::shared_ptr<const config::Settings> {
+    std::optional<Profile> again = source.is_text        ? loader.load_text(source.text, out)
+                                   : source.path.empty() ? loader.load(out)
+                                                         : loader.load_file(source.path, out);
     if (!again) return nullptr;
     return std::make_shared<config::Settings>(std::move(again->settings));
   };
+  bool started = false;
+  service.on_started = [&] {
+    started = true;
+    start_hook("post-up", line->post_up);
+  };
   const int status = serve(service);
+  if (started) run_hook("post-down", line->post_down);
   if (status != kRestart) return status;
   // With the same arguments and environment; nothing that was opened is left to it.
   execv("/proc/self/exe", argv);

@@ -109,8 +109,13 @@ class Logging {
 };
 
 api::Controller::Options controller_options(const config::Settings& s) {
-  return {s.external_controller, s.external_controller_unix,   s.external_ui,      s.secret,
-          s.cors_allow_origins,  s.cors_allow_private_network, s.handshake_timeout};
+  return {s.external_controller,
+          s.external_controller_unix,
+          s.external_ui,
+          s.secret,
+          s.cors_allow_origins,
+          s.cors_allow_private_network,
+          s.handshake_timeout};
 }
 
 // Has the background thread end its work while everything that it works on is still there.
@@ -135,7 +140,8 @@ rt::Task<void> reload(engine::Reloader& reloader, const ServiceOptions& options)
   engine::Reloader::Load load = [&options](const auto&, Diagnostics& out) {
     return options.load({}, out);
   };
-  const auto outcome = co_await reloader.change(std::move(load));
+  auto changing = reloader.change(std::move(load));
+  const auto outcome = co_await std::move(changing);
   log_diagnostics(outcome->diagnostics);
   if (outcome->status.ok()) {
     CULVERT_LOG(kInfo, "profile reloaded");
@@ -176,8 +182,8 @@ int serve(const ServiceOptions& options) {
     }
   }
   engine::Engine engine(control, std::move(workers), surroundings, true);
-  const bool started =
-      generation != nullptr && engine.start(std::move(generation), remembered, diagnostics).ok();
+  const bool started = generation != nullptr &&
+                       engine.start(std::move(generation), remembered, diagnostics).ok();
   if (!started) {
     std::fputs(diagnostics.to_string().c_str(), stderr);
     return 1;
@@ -212,6 +218,7 @@ int serve(const ServiceOptions& options) {
   CULVERT_LOG(kInfo, "{} workers, {} descriptors, {} KiB of buffers", count, descriptors,
               budget.limit() >> 10);
   if (options.welcome) print_welcome(settings, engine.listening_at());
+  options.on_started();
 
   bool draining = false, drained = false;
   while (!drained) {

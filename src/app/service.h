@@ -15,10 +15,13 @@ struct ServiceOptions {
   std::shared_ptr<const config::Settings> settings;
   // Loads a profile as it was loaded at the start. Called on the background thread; nullptr with an
   // error added when it cannot be served.
-  std::function<std::shared_ptr<const config::Settings>(const engine::ProfileSource&, Diagnostics&)>
+  std::function<std::shared_ptr<const config::Settings>(const engine::ProfileSource&,
+                                                        Diagnostics&)>
       load;
   std::string home;      // where what is remembered is kept
   bool welcome = false;  // tell a newcomer what to do next
+  // Called once everything listens.
+  std::function<void()> on_started = [] {};
 };
 
 // What serve() returns when the API asked for a restart: the program is to be executed anew.

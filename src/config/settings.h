@@ -142,8 +142,9 @@ struct Settings {
 
 // How a profile is read.
 struct LoadOptions {
-  const flow::Registry* registry = nullptr;  // which types of listeners and nodes there are
-  bool strict = false;    // nodes and groups that this program cannot do are errors
+  // Which types of listeners and nodes there are; nullptr: http, socks and mixed, and no nodes.
+  const flow::Registry* registry = nullptr;
+  bool strict = false;  // nodes and groups that this program cannot do are errors
   std::string home = {};  // relative paths begin here; paths beyond it and safe_paths are refused
   std::vector<std::string> safe_paths = {};
 };
@@ -155,6 +156,10 @@ std::optional<Settings> load_text(std::string source_name, std::string text,
 // Reads and loads a file; blocks. `path` becomes the source name.
 std::optional<Settings> load_file(const std::string& path, const LoadOptions& options,
                                   Diagnostics& out);
+
+// The nodes and groups that reject their flows, one a line: name, place and reason. Empty when
+// there are none.
+std::string unsupported_report(const Settings& settings);
 
 // What runs when there is no profile.
 std::string default_profile();

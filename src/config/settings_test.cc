@@ -7,35 +7,17 @@
 #include <fstream>
 
 #include "base/format.h"
+#include "config/testing/load.h"
 
 namespace culvert::config {
 namespace {
 
 using std::chrono::seconds;
 
-// Settings of a text that must load without a word.
-Settings loaded(std::string text) {
-  Diagnostics out;
-  auto settings = load_text("c.yaml", std::move(text), {}, out);
-  EXPECT_TRUE(settings);
-  EXPECT_EQ(out.to_string(), "");
-  return settings ? *std::move(settings) : Settings();
-}
-
-// Diagnostics of a text that must be refused.
-std::string refusal(std::string text) {
-  Diagnostics out;
-  EXPECT_FALSE(load_text("c.yaml", std::move(text), {}, out));
-  EXPECT_TRUE(out.has_errors());
-  return out.to_string();
-}
-
-// Diagnostics of a text that must load.
-std::string warnings(std::string text) {
-  Diagnostics out;
-  EXPECT_TRUE(load_text("c.yaml", std::move(text), {}, out)) << out.to_string();
-  return out.to_string();
-}
+using testing::loaded;
+using testing::options;
+using testing::refusal;
+using testing::warnings;
 
 TEST(ConfigSettings, Defaults) {
   const Settings s = loaded("{}");
@@ -160,11 +142,12 @@ TEST(ConfigSettings, Ports) {
 
 TEST(ConfigSettings, TwoOnOnePort) {
   EXPECT_EQ(refusal("mixed-port: 7890\nport: 7890\n"),
-            "c.yaml:1:13: error: mixed-port: found '7890', expected another port than port has at "
-            "2:7\n");
-  EXPECT_EQ(refusal("mixed-port: 9090\nexternal-controller: :9090\n"),
-            "c.yaml:2:22: error: external-controller: found ':9090', expected another port than "
-            "mixed-port has at 1:13\n");
+            "c.yaml:1:13: error: mixed-port: found '7890', expected another address or port than "
+            "127.0.0.1:7890, which DEFAULT-HTTP has at 2:7\n");
+  EXPECT_EQ(
+      refusal("mixed-port: 9090\nexternal-controller: :9090\n"),
+      "c.yaml:2:22: error: external-controller: found ':9090', expected another address or port "
+      "than 127.0.0.1:9090, which DEFAULT-MIXED has at 1:13\n");
   loaded("mixed-port: 9090\nexternal-controller: '[::1]:9090'\n");
 }
 
@@ -195,14 +178,14 @@ TEST(ConfigSettings, Controller) {
 
 TEST(ConfigSettings, CredentialsAreNeverShown) {
   EXPECT_EQ(refusal("authentication: [hunter2, ':hunter2', a: hunter2, ~]\nsecret: [hunter2]\n"),
-            "c.yaml:2:9: error: secret: found a list, expected text\n"
             "c.yaml:1:18: error: authentication[0]: found (not shown), expected user:password\n"
             "c.yaml:1:27: error: authentication[1]: found (not shown), expected user:password\n"
             "c.yaml:1:39: error: authentication[2]: found a mapping, expected text\n"
-            "c.yaml:1:51: error: authentication[3]: found nothing, expected text\n");
+            "c.yaml:1:51: error: authentication[3]: found nothing, expected text\n"
+            "c.yaml:2:9: error: secret: found a list, expected text\n");
   Diagnostics out;
   const auto settings =
-      load_text("c.yaml", "authentication: ['a:hunter2', 'a:hunter3']\n", {}, out);
+      load_text("c.yaml", "authentication: ['a:hunter2', 'a:hunter3']\n", options(), out);
   ASSERT_TRUE(settings);
   ASSERT_EQ(settings->authentication.size(), 1u);
   EXPECT_EQ(settings->authentication[0].password, "hunter3");
@@ -222,18 +205,16 @@ TEST(ConfigSettings, PrefixLists) {
 }
 
 TEST(ConfigSettings, WordsAndNumbers) {
-  EXPECT_EQ(refusal("mode: global\n"),
-            "c.yaml:1:7: error: mode: found 'global', expected rule or direct: global needs proxy "
-            "groups, which this version does not have\n");
+  EXPECT_EQ(loaded("mode: global\n").mode, Mode::kGlobal);
   EXPECT_EQ(
       refusal("mode: script\nlog-level: loud\nipv6: maybe\nkeep-alive-idle: 99999\n"
               "rules: MATCH,DIRECT\n"),
       "c.yaml:1:7: error: mode: found 'script', expected rule, global or direct\n"
-      "c.yaml:5:8: error: rules: found 'MATCH,DIRECT', expected a list\n"
       "c.yaml:3:7: error: ipv6: found 'maybe', expected true or false\n"
       "c.yaml:4:18: error: keep-alive-idle: found '99999', expected a time from 0s to 32767s\n"
       "c.yaml:2:12: error: log-level: found 'loud', expected silent, error, warning, info or "
-      "debug\n");
+      "debug\n"
+      "c.yaml:5:8: error: rules: found 'MATCH,DIRECT', expected a list\n");
   EXPECT_EQ(
       refusal("culvert:\n  workers: 999\n  buffer-budget: 4KiB\n  handshake-timeout: 0\n"),
       "c.yaml:2:12: error: culvert.workers: found '999', expected a whole number from 0 to 256\n"
@@ -286,16 +267,92 @@ x-m: *m
             std::string::npos);
 }
 
+TEST(ConfigSettings, OutboundSocketsAndTheRest) {
+  const Settings s = loaded(
+      "interface-name: eth0\nrouting-mark: 0x1f\nunified-delay: true\ninbound-tfo: true\n"
+      "inbound-mptcp: true\nprofile: {store-selected: false}\n");
+  EXPECT_EQ(s.interface_name, "eth0");
+  EXPECT_EQ(s.routing_mark, 31u);
+  EXPECT_TRUE(s.unified_delay);
+  EXPECT_TRUE(s.inbound_tfo);
+  EXPECT_TRUE(s.inbound_mptcp);
+  EXPECT_FALSE(s.store_selected);
+  EXPECT_TRUE(loaded("{}").store_selected);
+  EXPECT_EQ(refusal("interface-name: an-interface-of-this-name\nrouting-mark: -1\n"),
+            "c.yaml:1:17: error: interface-name: found 'an-interface-of-this-name', expected the "
+            "name of an interface: at most 15 bytes\n"
+            "c.yaml:2:15: error: routing-mark: found '-1', expected a whole number from 0 to "
+            "4294967295\n");
+}
+
+TEST(ConfigSettings, PathsStayInTheHomeDirectory) {
+  const Settings s =
+      loaded("external-controller-unix: run/c.sock\nexternal-ui: ./ui/\nexternal-ui-name: meta\n");
+  EXPECT_EQ(s.external_controller_unix, "/home-of-tests/run/c.sock");
+  EXPECT_EQ(s.external_ui, "/home-of-tests/ui/meta");
+  EXPECT_EQ(loaded("external-ui: /home-of-tests/x/../ui\n").external_ui, "/home-of-tests/ui");
+  const std::string inside = "a path in the home directory, or in one that SAFE_PATHS lists\n";
+  for (const std::string bad : {"../ui", "/etc", "/home-of-tests/../etc", "/home-of-testsui"}) {
+    EXPECT_EQ(refusal("external-ui: " + bad + "\n"),
+              "c.yaml:1:14: error: external-ui: found '" + bad + "', expected " + inside);
+    EXPECT_EQ(
+        refusal("external-controller-unix: " + bad + "\n"),
+        "c.yaml:1:27: error: external-controller-unix: found '" + bad + "', expected " + inside);
+  }
+  LoadOptions how = options();
+  how.safe_paths = {"", "/run/culvert/"};
+  Diagnostics out;
+  const auto safe =
+      load_text("c.yaml", "external-controller-unix: /run/culvert/c.sock\n", how, out);
+  ASSERT_TRUE(safe) << out.to_string();
+  EXPECT_EQ(safe->external_controller_unix, "/run/culvert/c.sock");
+  for (const std::string bad : {"..", "/etc", "a/../.."}) {
+    EXPECT_EQ(refusal("external-ui: ui\nexternal-ui-name: " + bad + "\n"),
+              "c.yaml:2:19: error: external-ui-name: found '" + bad +
+                  "', expected the name of a directory in external-ui\n");
+  }
+  EXPECT_EQ(warnings("external-ui-name: meta\n"),
+            "c.yaml:1:19: warning: external-ui-name: without external-ui, ignored\n");
+  EXPECT_NE(refusal("external-controller-unix: " + std::string(100, 'x') + "\n")
+                .find("expected a path of at most 107 bytes: this one has 115\n"),
+            std::string::npos);
+}
+
+TEST(ConfigSettings, ManyUsers) {
+  std::string text = "authentication:\n";
+  for (int i = 0; i < 10'000; ++i) text += format("  - u{}:p{}\n", i, i);
+  const Settings s = loaded(text + "  - last:one\n");
+  ASSERT_EQ(s.authentication.size(), 10'001u);
+  EXPECT_EQ(s.authentication[9'999].user, "u9999");
+}
+
+// K08.
+TEST(ConfigSettings, RulesThatNameNoTarget) {
+  EXPECT_EQ(loaded("rules: ['IP-CIDR,192.0.2.0/24,DIRECT,no-resolve,', 'DOMAIN,a.example,PASS', "
+                   "'MATCH, DIRECT ']\n")
+                .rules->size(),
+            3u);
+  const std::string said =
+      refusal("rules:\n  - IP-CIDR,192.0.2.0/24,no-resolve\n  - DOMAIN,a.example,NOPE\n");
+  EXPECT_NE(said.find("c.yaml:2:5: error: rules[0]: found 'IP-CIDR,192.0.2.0/24,no-resolve'"),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find("c.yaml:3:5: error: rules[1]: found 'DOMAIN,a.example,NOPE', expected an "
+                      "existing target instead of 'NOPE'"),
+            std::string::npos)
+      << said;
+}
+
 // K04.
 TEST(ConfigUnknown, WarnsWithTheNearestKey) {
   EXPECT_EQ(
       warnings("mixed-prot: 1\nx-my-tool: {a: b}\ntpl: &t {a: b}\ndns: {enabled: true}\n"
                "culvert: {worker: 1}\nexternal-controller-cors: {allow-origin: ['*']}\n"
                "something: 1\nprofile: {dashboard: 1}\n"),
+      "c.yaml:8:11: warning: profile.dashboard: unknown key, ignored\n"
+      "c.yaml:5:11: warning: culvert.worker: unknown key, ignored; did you mean workers?\n"
       "c.yaml:6:28: warning: external-controller-cors.allow-origin: unknown key, ignored; did "
       "you mean allow-origins?\n"
-      "c.yaml:5:11: warning: culvert.worker: unknown key, ignored; did you mean workers?\n"
-      "c.yaml:8:1: warning: profile: not supported yet, ignored\n"
       "c.yaml:4:7: warning: dns.enabled: unknown key, ignored; did you mean enable?\n"
       "c.yaml:1:1: warning: mixed-prot: unknown key, ignored; did you mean mixed-port?\n"
       "c.yaml:7:1: warning: something: unknown key, ignored\n");
@@ -330,72 +387,6 @@ geo-update-interval: 0
 )");
 }
 
-TEST(ConfigUnsupported, CosmeticKeysAreIgnoredWithOneWarningEach) {
-  for (const char* key : {"profile: {store-selected: true}",
-                          "global-ua: x",
-                          "geox-url: {mmdb: x}",
-                          "geodata-mode: true",
-                          "geodata-loader: standard",
-                          "geosite-matcher: mph",
-                          "geo-auto-update: true",
-                          "geo-update-interval: 24",
-                          "find-process-mode: strict",
-                          "unified-delay: true",
-                          "etag-support: true",
-                          "experimental: {quic-go-disable-gso: true}",
-                          "inbound-tfo: true",
-                          "inbound-mptcp: true",
-                          "global-client-fingerprint: chrome",
-                          "external-ui: ui",
-                          "external-ui-name: x",
-                          "external-ui-url: x",
-                          "clash-for-android: {append-system-dns: true}",
-                          "external-controller-pipe: x"}) {
-    const std::string text = key;
-    EXPECT_EQ(warnings(text + "\n"), "c.yaml:1:1: warning: " + text.substr(0, text.find(':')) +
-                                         ": not supported yet, ignored\n");
-  }
-}
-
-TEST(ConfigUnsupported, WhatChangesTrafficOrAccessIsRefused) {
-  for (const char* key : {"redir-port: 7892",
-                          "tproxy-port: '7893'",
-                          "ss-config: ss://x",
-                          "vmess-config: vmess://x",
-                          "interface-name: eth0",
-                          "interface-name: 'no'",
-                          "routing-mark: 1",
-                          "external-controller-tls: :9443",
-                          "external-controller-unix: x.sock",
-                          "external-controller-routing-mark: 6",
-                          "external-doh-server: /dns-query",
-                          "tls: {certificate: x.pem}",
-                          "hosts: {a.example: 192.0.2.1}",
-                          "listeners: [{name: a}]",
-                          "tunnels: ['tcp,127.0.0.1:1,a.example:1,DIRECT']",
-                          "proxies: [{name: a}]",
-                          "proxy-groups: [{name: a}]",
-                          "proxy-providers: {a: {type: http}}",
-                          "rule-providers: {a: {type: http}}",
-                          "sub-rules: {a: ['MATCH,DIRECT']}",
-                          "aster: {secret: x}",
-                          "traffic-control: {a: 1}"}) {
-    const std::string text = key;
-    EXPECT_EQ(refusal("mode: rule\n" + text + "\n"),
-              "c.yaml:2:1: error: " + text.substr(0, text.find(':')) +
-                  ": not supported in this version; leave it out\n");
-  }
-  for (const char* key : {"dns", "sniffer", "tun", "ntp", "iptables", "tuic-server"}) {
-    EXPECT_EQ(refusal(format("{}:\n  enable: true\n", key)),
-              format("c.yaml:1:1: error: {}: not supported in this version; leave it out or set "
-                     "enable: false\n",
-                     key));
-  }
-  EXPECT_EQ(refusal("dns: {enable: perhaps}\ntun: on\n"),
-            "c.yaml:1:15: error: dns.enable: found 'perhaps', expected true or false\n"
-            "c.yaml:2:6: error: tun: found 'on', expected a mapping\n");
-}
-
 TEST(ConfigLoad, WholeDocuments) {
   EXPECT_EQ(refusal(""), "c.yaml: error: an empty profile\n");
   EXPECT_EQ(refusal("# nothing\n"), "c.yaml: error: an empty profile\n");
@@ -410,7 +401,7 @@ TEST(ConfigLoad, WholeDocuments) {
 TEST(ConfigLoad, ErrorsOfOtherSourcesDoNotCount) {
   Diagnostics out;
   out.add({Severity::kError, "other.yaml", 1, 1, {}, "wrong", {}});
-  EXPECT_TRUE(load_text("c.yaml", "mode: rule\n", {}, out));
+  EXPECT_TRUE(load_text("c.yaml", "mode: rule\n", options(), out));
 }
 
 TEST(ConfigLoad, TruncatedAtEveryByte) {
@@ -421,18 +412,18 @@ TEST(ConfigLoad, TruncatedAtEveryByte) {
   loaded(text);
   for (size_t n = 0; n < text.size(); ++n) {
     Diagnostics out;
-    const auto settings = load_text("c.yaml", text.substr(0, n), {}, out);
+    const auto settings = load_text("c.yaml", text.substr(0, n), options(), out);
     EXPECT_EQ(settings.has_value(), !out.has_errors()) << n;
   }
 }
 
 TEST(ConfigLoad, Files) {
   Diagnostics out;
-  EXPECT_FALSE(load_file("/nonexistent/c.yaml", {}, out));
+  EXPECT_FALSE(load_file("/nonexistent/c.yaml", options(), out));
   EXPECT_EQ(out.to_string(),
             "/nonexistent/c.yaml: error: cannot be read: No such file or directory\n");
   Diagnostics folder;
-  EXPECT_FALSE(load_file("/", {}, folder));
+  EXPECT_FALSE(load_file("/", options(), folder));
   EXPECT_EQ(folder.to_string(), "/: error: cannot be read: Is a directory\n");
 
   char path[] = "/tmp/culvert_config_XXXXXX";
@@ -441,7 +432,7 @@ TEST(ConfigLoad, Files) {
   ::close(fd);
   std::ofstream(path) << "mixed-port: 7890\n#" << std::string(200'000, 'x') << "\nmode: direct\n";
   Diagnostics read;
-  const auto settings = load_file(path, {}, read);
+  const auto settings = load_file(path, options(), read);
   ::unlink(path);
   ASSERT_TRUE(settings) << read.to_string();
   EXPECT_EQ(settings->source_name, path);

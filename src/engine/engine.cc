@@ -116,12 +116,15 @@ Task<Status> Engine::apply(GenerationPtr next, Diagnostics& diagnostics) {
   size_t prepared = 0;
   while (opened.ok() && prepared < cores_.size()) {
     // One after another: the first finds out what port 0 becomes.
-    co_await on_workers(prepared, prepared + 1,
-                        [&](WorkerCore& core) { opened = core.prepare(*next, at, failed); });
+    Task<void> one = on_workers(prepared, prepared + 1, [&](WorkerCore& core) {
+      opened = core.prepare(*next, at, failed);
+    });
+    co_await std::move(one);
     ++prepared;
   }
   if (!opened.ok()) {
-    co_await on_workers(0, prepared, [](WorkerCore& core) { core.abandon(); });
+    Task<void> all = on_workers(0, prepared, [](WorkerCore& core) { core.abandon(); });
+    co_await std::move(all);
     say_failed(*next, failed, opened.error(), diagnostics);
     co_return opened;
   }
@@ -131,7 +134,8 @@ Task<Status> Engine::apply(GenerationPtr next, Diagnostics& diagnostics) {
   const GenerationPtr before = std::exchange(generation_, std::move(next));
   listening_at_ = std::move(at);
   ++version_;
-  co_await on_all([adopted](WorkerCore& core) { core.adopt(*adopted); });
+  Task<void> all = on_all([adopted](WorkerCore& core) { core.adopt(*adopted); });
+  co_await std::move(all);
   co_return Status();
 }
 
@@ -139,7 +143,8 @@ Task<void> Engine::apply_disabled(GenerationPtr next) {
   Generation* const adopted = next.get();
   const GenerationPtr before = std::exchange(generation_, std::move(next));
   ++version_;
-  co_await on_all([adopted](WorkerCore& core) { core.adopt_tables(*adopted); });
+  Task<void> all = on_all([adopted](WorkerCore& core) { core.adopt_tables(*adopted); });
+  co_await std::move(all);
 }
 
 Task<void> Engine::on_workers(size_t first, size_t end, std::function<void(WorkerCore&)> f) {
@@ -165,15 +170,15 @@ Task<void> Engine::on_workers(size_t first, size_t end, std::function<void(Worke
 }
 
 Task<void> Engine::on_all(std::function<void(WorkerCore&)> f) {
-  co_await on_workers(0, cores_.size(), std::move(f));
+  return on_workers(0, cores_.size(), std::move(f));
 }
 
 Task<void> Engine::interrupt(stats::FlowId id) {
-  co_await on_all([id](WorkerCore& core) { core.conversations().interrupt(id); });
+  return on_all([id](WorkerCore& core) { core.conversations().interrupt(id); });
 }
 
 Task<void> Engine::interrupt_all() {
-  co_await on_all([](WorkerCore& core) { core.conversations().interrupt_all(); });
+  return on_all([](WorkerCore& core) { core.conversations().interrupt_all(); });
 }
 
 // ---------------------------------------------------------------- counting
@@ -193,12 +198,14 @@ uint64_t Engine::downloaded() const {
 // ---------------------------------------------------------------- stopping
 
 Task<void> Engine::drain(Duration grace) {
-  co_await on_all([](WorkerCore& core) { core.close_listeners(); });
+  Task<void> closing = on_all([](WorkerCore& core) { core.close_listeners(); });
+  co_await std::move(closing);
   const TimePoint limit = control_.now() + grace;
   uint64_t bytes = uploaded() + downloaded();
   while (control_.now() < limit) {
     auto flows = std::make_shared<std::atomic<size_t>>(0);
-    co_await on_all([flows](WorkerCore& core) { flows->fetch_add(core.flows()); });
+    Task<void> counting = on_all([flows](WorkerCore& core) { flows->fetch_add(core.flows()); });
+    co_await std::move(counting);
     if (flows->load() == 0) co_return;
     const Status slept = co_await rt::sleep_until(control_.now() + kDrainLook);
     if (!slept.ok()) break;
@@ -206,7 +213,8 @@ Task<void> Engine::drain(Duration grace) {
     if (now == bytes) break;
     bytes = now;
   }
-  co_await on_all([](WorkerCore& core) { core.abort_all(); });
+  Task<void> aborting = on_all([](WorkerCore& core) { core.abort_all(); });
+  co_await std::move(aborting);
 }
 
 void Engine::stop() {

@@ -112,9 +112,15 @@ std::shared_ptr<Generation> Generation::build(SettingsPtr settings_ptr,
   std::unordered_map<const config::UserList*, std::shared_ptr<Users>> own_users;
   for (const auto& l : s.listeners) {
     const flow::InboundKind* kind = surroundings.registry().inbound(l.type);
-    std::shared_ptr<flow::Inbound> inbound;
-    if (kind != nullptr) inbound = kind->make(l.options.get(), context);
-    if (inbound == nullptr) {
+    // Connections may outlive the generation, and its settings.
+    struct Held {
+      std::shared_ptr<const flow::Options> options;
+      std::unique_ptr<flow::Inbound> inbound;
+    };
+    auto held = std::make_shared<Held>();
+    held->options = l.options;
+    if (kind != nullptr) held->inbound = kind->make(l.options.get(), context);
+    if (held->inbound == nullptr) {
       diagnostics.add({Severity::kError, s.source_name, l.line, l.column, l.name,
                        format("a listener of type {}", l.type),
                        format("a program built with protocol '{}'", l.type)});
@@ -126,7 +132,7 @@ std::shared_ptr<Generation> Generation::build(SettingsPtr settings_ptr,
     out.at = l.listen;
     out.options = listen_options(s, l);
     out.classic = l.classic;
-    out.inbound = std::move(inbound);
+    out.inbound = std::shared_ptr<flow::Inbound>(held, held->inbound.get());
     out.proxy = l.proxy;
     if (l.users != nullptr) {
       std::shared_ptr<Users>& users = own_users[l.users.get()];

@@ -15,36 +15,21 @@ struct TypeWord {
   std::string_view word;
 };
 constexpr TypeWord kTypeWords[] = {
-    {"direct", "Direct"},
-    {"reject", "Reject"},
-    {"reject-drop", "RejectDrop"},
-    {"rematch", "Rematch"},
-    {"dns", "Dns"},
-    {"ss", "Shadowsocks"},
-    {"ssr", "ShadowsocksR"},
-    {"snell", "Snell"},
-    {"socks5", "Socks5"},
-    {"http", "Http"},
-    {"vmess", "Vmess"},
-    {"vless", "Vless"},
-    {"trojan", "Trojan"},
-    {"hysteria", "Hysteria"},
-    {"hysteria2", "Hysteria2"},
-    {"wireguard", "WireGuard"},
-    {"tuic", "Tuic"},
-    {"ssh", "Ssh"},
-    {"mieru", "Mieru"},
-    {"anytls", "AnyTLS"},
-    {"sudoku", "Sudoku"},
-    {"masque", "Masque"},
-    {"trusttunnel", "TrustTunnel"},
-    {"shadowquic", "ShadowQuic"},
-    {"openvpn", "OpenVPN"},
-    {"tailscale", "Tailscale"},
-    {"gost-relay", "GostRelay"},
-    {"select", "Selector"},
-    {"url-test", "URLTest"},
-    {"fallback", "Fallback"},
+    {"direct", "Direct"},         {"reject", "Reject"},
+    {"reject-drop", "RejectDrop"}, {"rematch", "Rematch"},
+    {"dns", "Dns"},               {"ss", "Shadowsocks"},
+    {"ssr", "ShadowsocksR"},      {"snell", "Snell"},
+    {"socks5", "Socks5"},         {"http", "Http"},
+    {"vmess", "Vmess"},           {"vless", "Vless"},
+    {"trojan", "Trojan"},         {"hysteria", "Hysteria"},
+    {"hysteria2", "Hysteria2"},   {"wireguard", "WireGuard"},
+    {"tuic", "Tuic"},             {"ssh", "Ssh"},
+    {"mieru", "Mieru"},           {"anytls", "AnyTLS"},
+    {"sudoku", "Sudoku"},         {"masque", "Masque"},
+    {"trusttunnel", "TrustTunnel"}, {"shadowquic", "ShadowQuic"},
+    {"openvpn", "OpenVPN"},       {"tailscale", "Tailscale"},
+    {"gost-relay", "GostRelay"},  {"select", "Selector"},
+    {"url-test", "URLTest"},      {"fallback", "Fallback"},
     {"load-balance", "LoadBalance"},
 };
 
@@ -152,6 +137,7 @@ std::shared_ptr<Node> make_node(const config::ProxySettings& proxy,
   node->type = api_type(proxy.type);
   node->identity = proxy.identity;
   node->common = proxy.common;
+  node->options = proxy.options;
   const flow::OutboundKind* kind = surroundings.registry().outbound(proxy.type);
   const flow::OutboundKind* direct = surroundings.registry().outbound("direct");
   if (!proxy.unsupported.empty()) {

@@ -83,17 +83,17 @@ Task<void> Reloader::run_one(Job& job) {
   work->before = engine_.generation_ptr();
   work->surroundings = &engine_.surroundings();
   const bool loads = work->load != nullptr;
-  std::function<void()> make = [work] {
+  Task<Status> loading = rt::in_background(background_, engine_.control(), [work] {
     if (work->load == nullptr) {
       work->next = work->before->with_rules(work->disable);
       return;
     }
     const SettingsPtr settings = work->load(work->before->settings, work->diagnostics);
     if (settings == nullptr) return;
-    work->next =
-        Generation::build(settings, *work->surroundings, work->before.get(), work->diagnostics);
-  };
-  const Status ran = co_await rt::in_background(background_, engine_.control(), std::move(make));
+    work->next = Generation::build(settings, *work->surroundings, work->before.get(),
+                                   work->diagnostics);
+  });
+  const Status ran = co_await std::move(loading);
   Outcome& outcome = *job.outcome;
   outcome.status = ran;
   if (!ran.ok()) co_return;
@@ -101,10 +101,12 @@ Task<void> Reloader::run_one(Job& job) {
   if (work->next == nullptr) {
     outcome.status = Errc::kInvalid;
   } else if (loads) {
-    outcome.status = co_await engine_.apply(std::move(work->next), outcome.diagnostics);
+    Task<Status> applying = engine_.apply(std::move(work->next), outcome.diagnostics);
+    outcome.status = co_await std::move(applying);
     if (outcome.status.ok()) applied_(*work->before->settings);
   } else {
-    co_await engine_.apply_disabled(std::move(work->next));
+    Task<void> applying = engine_.apply_disabled(std::move(work->next));
+    co_await std::move(applying);
   }
   // The tables of the profile before may be large: they go where nobody waits.
   const bool taken = background_.submit([work = std::move(work)]() mutable { work.reset(); });

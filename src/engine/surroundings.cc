@@ -1,5 +1,7 @@
 #include "engine/surroundings.h"
 
+#include <algorithm>
+
 #include "engine/worker_core.h"
 
 namespace culvert::engine {
@@ -8,7 +10,14 @@ Surroundings::Surroundings(const flow::Registry& registry, flow::Resolver& resol
     : registry_(registry), resolver_(resolver) {}
 
 const Generation& Surroundings::current() const {
-  return (*cores_)[rt::Worker::here().index()]->generation();
+  const rt::Worker& here = rt::Worker::here();
+  // The program numbers its workers as their cores stand; a simulation has other workers too.
+  const size_t i = here.index();
+  if (i < cores_->size() && &(*cores_)[i]->worker() == &here) return (*cores_)[i]->generation();
+  const auto core = std::ranges::find_if(
+      *cores_, [&](const auto& c) { return c != nullptr && &c->worker() == &here; });
+  CULVERT_CHECK(core != cores_->end());
+  return (*core)->generation();
 }
 
 bool Surroundings::CurrentGuard::allows(const flow::FlowMeta& meta, const Endpoint& to) const {

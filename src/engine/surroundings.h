@@ -36,7 +36,7 @@ class Surroundings {
 
   // What the worker serves whose turn this thread is taking. Valid until the next wait.
   [[nodiscard]] const Generation& current() const;
-  // The engine's, by index of their workers; nullptr while there are none.
+  // The engine's; nullptr while there are none.
   void set_cores(const Cores* cores) { cores_ = cores; }
 
  private:

@@ -40,8 +40,7 @@ class HostRestorer {
   bool keep_ = false;
 };
 
-// "PROXY[HK-1]": the outermost group and the node, as mihomo's log has it. Made when it is asked
-// for.
+// "PROXY[HK-1]": the outermost group and the node, as mihomo's log has it. Made when it is asked for.
 struct ChainText {
   const stats::Directory& directory;
   const Path& path;
@@ -81,6 +80,7 @@ struct WorkerCore::Gate final : rt::Acceptor {
 
 WorkerCore::WorkerCore(rt::Worker& worker, const Surroundings& surroundings, const Cores& peers)
     : worker_(worker),
+      index_(peers.size()),
       resolver_(surroundings.resolver()),
       directory_(surroundings.directory()),
       peers_(peers),
@@ -170,8 +170,8 @@ void WorkerCore::serve(uint32_t listener, uint16_t port, rt::AcceptedSocket sock
   const Endpoint source = socket.remote();
   // It may have gone while the connection was on its way here.
   const Generation::Listener* l = generation_->listener(listener);
-  const bool admitted =
-      l != nullptr && !scope_.cancelled() && (!l->classic || generation_->admits(source.ip));
+  const bool admitted = l != nullptr && !scope_.cancelled() &&
+                        (!l->classic || generation_->admits(source.ip));
   Result<StreamPtr> stream = Errc::kRejected;
   if (admitted) stream = worker_.backend().adopt(std::move(socket));
   if (!stream.ok()) {
@@ -232,7 +232,7 @@ Task<Result<WorkerCore::Verdict>> WorkerCore::decide(FlowMeta& meta, TimePoint d
     if (judged_by != &g) from = 0;
     judged_by = &g;
     // Only the rules that the API lists are counted.
-    route::HitCounters* hits = v.tables == g.tables.get() ? g.hits[worker_.index()].get() : nullptr;
+    route::HitCounters* hits = v.tables == g.tables.get() ? g.hits[index_].get() : nullptr;
     const int64_t when = hits == nullptr ? 0 : wall_ms();
     for (;;) {
       v.decision = v.tables->match(meta, facts, from);
@@ -342,5 +342,6 @@ void WorkerCore::abort_all() {
   scope_.cancel();
   relays_.abort_all();
 }
+
 
 }  // namespace culvert::engine

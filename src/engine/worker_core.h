@@ -20,7 +20,8 @@ class WorkerCore final : public flow::FlowSink {
   // How long REJECT-DROP keeps a client waiting.
   static constexpr Duration kDropTimeout = std::chrono::seconds(60);
 
-  // `peers` is the list of all cores, filled in before any of them accepts.
+  // `peers` is the list of all cores, which this one goes to the end of; filled in before any of
+  // them accepts.
   WorkerCore(rt::Worker& worker, const Surroundings& surroundings, const Cores& peers);
   ~WorkerCore() override;
 
@@ -74,6 +75,7 @@ class WorkerCore final : public flow::FlowSink {
   [[nodiscard]] int64_t wall_ms() const;
 
   rt::Worker& worker_;
+  const size_t index_;  // among the cores
   flow::Resolver& resolver_;
   const stats::Directory& directory_;
   const Generation* generation_ = nullptr;

@@ -1,43 +1,12 @@
 #include "route/condition_compiler.h"
 
-#include <array>
-
 #include "base/format.h"
+#include "route/names.h"
 #include "route/rule_words.h"
 #include "route/syntax.h"
-#include "wire/host.h"
 
 namespace culvert::route {
 namespace {
-
-constexpr size_t kMaxLabel = 63;  // RFC 1035 section 2.3.4
-
-enum HostByte : uint8_t { kOther, kOfLabel, kDot };
-constexpr auto kHostBytes = [] {
-  std::array<uint8_t, 256> kinds{};
-  for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyz0123456789-_")) {
-    kinds[static_cast<unsigned char>(c)] = kOfLabel;
-  }
-  kinds['.'] = kDot;
-  return kinds;
-}();
-
-// Whether wire::normalize_host() would leave `text` as it is, as it does with nearly every name of
-// a profile; saying so costs a third of doing it. False for some that it would leave.
-inline bool is_normal_host(std::string_view text) {
-  if (text.size() > wire::kMaxHost) return false;
-  size_t label = 0;
-  for (const char c : text) {
-    const uint8_t kind = kHostBytes[static_cast<unsigned char>(c)];
-    if (kind == kOfLabel) {
-      ++label;
-      continue;
-    }
-    if (kind != kDot || label == 0 || label > kMaxLabel) return false;
-    label = 0;
-  }
-  return label != 0 && label <= kMaxLabel;
-}
 
 struct InWord {
   std::string_view word;
@@ -351,18 +320,6 @@ class Compiler {
 };
 
 }  // namespace
-
-bool normal_name(std::string_view text, std::string& out) {
-  if (is_normal_host(text)) [[likely]] {
-    out = text;
-    return true;
-  }
-  wire::HostBuffer buffer;
-  const auto host = wire::normalize_host(text, buffer);
-  if (!host) return false;
-  out = *host;
-  return true;
-}
 
 std::string small_letters(std::string_view text) {
   std::string out(text);

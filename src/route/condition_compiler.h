@@ -15,8 +15,6 @@ namespace culvert::route {
 // How deep AND, OR and NOT may be in one another.
 inline constexpr size_t kMaxLogicDepth = 128;
 
-// `text` as a host name in the spelling names are compared in; false when it is none.
-bool normal_name(std::string_view text, std::string& out);
 // ASCII capitals of `text` made small, which is all that is done to a keyword: it may be any part
 // of a name.
 std::string small_letters(std::string_view text);

@@ -1,6 +1,7 @@
 #include "route/conditions.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace culvert::route {
 namespace {
@@ -81,6 +82,95 @@ bool Conditions::may_ask(uint32_t first, uint32_t tests) const {
   return std::any_of(tests_.begin() + first, tests_.begin() + first + tests, [](const Test& test) {
     return test.type == RuleType::kIpCidr && !test.no_resolve;
   });
+}
+
+Signature Conditions::signature(uint32_t first, uint32_t tests) const {
+  const auto begin = tests_.begin() + first;
+  // Whether the condition can hold or ask when `no` says which tests do not hold and `yes` which
+  // do; any other may or may not. Tests lead on only to those behind them.
+  std::vector<bool> reached(tests);
+  const auto possible = [&](const auto& no, const auto& yes) {
+    reached.assign(tests, false);
+    reached[0] = true;
+    for (uint32_t i = 0; i < tests; ++i) {
+      if (!reached[i]) continue;
+      const Test& test = begin[i];
+      if (test.type == RuleType::kIpCidr && !test.no_resolve) return true;
+      for (const Next next : {yes(test) ? kNo : test.on_no, no(test) ? kNo : test.on_yes}) {
+        if (next == kYes) return true;
+        if (next != kNo) reached[next] = true;
+      }
+    }
+    return false;
+  };
+  const auto none = [](const Test&) { return false; };
+  const auto needs = [&](const auto& of_a_kind) { return !possible(of_a_kind, none); };
+
+  Signature out;
+  const auto compares_domains = [](const Test& test) {
+    return test.type == RuleType::kDomain || test.type == RuleType::kDomainSuffix;
+  };
+  const auto is_keyword = [](const Test& test) { return test.type == RuleType::kDomainKeyword; };
+  const auto is_port = [](const Test& test) { return test.type == RuleType::kDstPort; };
+  const auto is_source = [](const Test& test) { return test.type == RuleType::kSrcIpCidr; };
+  const bool needs_domain = needs(compares_domains), needs_keyword = needs(is_keyword);
+  const bool needs_port = needs(is_port), needs_source = needs(is_source);
+  if (needs_keyword) out.letters = ~uint64_t{0};
+  for (auto test = begin; test != begin + tests; ++test) {
+    // One of them must hold: the classes of any will do, but only letters that are in all.
+    if (needs_domain && compares_domains(*test)) out.names |= name_class(text(*test));
+    if (needs_keyword && is_keyword(*test)) out.letters &= letter_classes(text(*test));
+    if (needs_port && is_port(*test)) out.ports |= port_classes(*test);
+    if (needs_source && is_source(*test)) out.sources |= source_classes(*test);
+  }
+  // Of these every value is tried.
+  const auto possible_for = [&](RuleType type, uint32_t value) {
+    return possible(
+        [&](const Test& test) { return test.type == type && (test.value >> value & 1) == 0; },
+        [&](const Test& test) { return test.type == type && (test.value >> value & 1) != 0; });
+  };
+  const auto values_of = [&](RuleType type) {
+    uint32_t values = ~uint32_t{0};
+    if (std::none_of(begin, begin + tests, [&](const Test& test) { return test.type == type; })) {
+      return values;
+    }
+    for (uint32_t value = 0; value < 32; ++value) {
+      if (!possible_for(type, value)) values &= ~(uint32_t{1} << value);
+    }
+    return values;
+  };
+  out.networks = values_of(RuleType::kNetwork);
+  out.inbounds = values_of(RuleType::kInType);
+  return out;
+}
+
+uint64_t Conditions::port_classes(const Test& test) const {
+  uint64_t out = 0;
+  const auto put = [&](uint32_t first, uint32_t last) {
+    if (last - first >= 63) out = ~uint64_t{0};
+    for (uint32_t port = first; port <= last && out != ~uint64_t{0}; ++port) {
+      out |= port_class(static_cast<uint16_t>(port));
+    }
+  };
+  if (!test.apart) put(test.value >> 16, test.value & 0xffff);
+  for (uint32_t i = 0; test.apart && i < test.count; ++i) {
+    put(ranges_[test.value + i].first, ranges_[test.value + i].last);
+  }
+  return out;
+}
+
+uint64_t Conditions::source_classes(const Test& test) const {
+  constexpr uint32_t kV4Bits = 24, kV6Bits = 48;  // what source_class() looks at
+  if (test.apart) {
+    const Prefix& prefix = prefixes_[test.value];
+    return prefix.length >= kV6Bits ? source_class(prefix.ip) : ~uint64_t{0};
+  }
+  if (test.count + 6 < kV4Bits) return ~uint64_t{0};
+  const uint32_t rest = test.count >= kV4Bits ? 0 : (uint32_t{1} << (kV4Bits - test.count)) - 1;
+  const uint32_t network = (test.value >> (32 - kV4Bits)) & ~rest;
+  uint64_t out = 0;
+  for (uint32_t i = 0; i <= rest; ++i) out |= source_class(IpAddress::v4((network + i) << 8));
+  return out;
 }
 
 bool Conditions::contains(const Test& test, const IpAddress& address) const {

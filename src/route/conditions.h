@@ -14,6 +14,7 @@
 #include "flow/meta.h"
 #include "route/facts.h"
 #include "route/rule_type.h"
+#include "route/signature.h"
 
 namespace culvert::route {
 
@@ -38,6 +39,8 @@ class Conditions {
   [[nodiscard]] Verdict judge(uint32_t first, const flow::FlowMeta& meta, const Facts& facts) const;
   // Whether that condition of `tests` tests can ask for an address at all.
   [[nodiscard]] bool may_ask(uint32_t first, uint32_t tests) const;
+  // What a flow must be like for that condition to hold or to ask for its address.
+  [[nodiscard]] Signature signature(uint32_t first, uint32_t tests) const;
 
   [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(tests_.size()); }
   void clear();
@@ -84,6 +87,8 @@ class Conditions {
   [[nodiscard]] bool has_port(const Test& test, uint16_t port) const;
   [[nodiscard]] bool has_alternative(const Test& test, std::string_view name) const;
   [[nodiscard]] bool has_source(const Test& test, const IpAddress& source) const;
+  [[nodiscard]] uint64_t port_classes(const Test& test) const;
+  [[nodiscard]] uint64_t source_classes(const Test& test) const;
   Test& add(RuleType type, Next on_yes, Next on_no);
   void keep_text(Test& test, std::string_view text);
 

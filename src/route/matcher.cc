@@ -44,12 +44,8 @@ Tables::Index::Index(const RuleList& rules, const Disabled* disabled, uint32_t e
       names(rules, disabled, end),
       keywords(rules, disabled, end),
       before_divided(rules, disabled, 0, std::min(divided, end)),
-      from_divided(rules, disabled, std::min(divided, end), end) {
-  for (uint32_t i = 0; i < end; ++i) {
-    if (is_condition(rules.type(i)) && !route::is_disabled(disabled, i)) conditions.push_back(i);
-  }
-  conditions.shrink_to_fit();
-}
+      from_divided(rules, disabled, std::min(divided, end), end),
+      conditions(rules, disabled, end) {}
 
 uint32_t Tables::find(const flow::FlowMeta& meta, const Facts& facts, uint32_t from_rule) const {
   if (index_ == nullptr) return walk(meta, facts, from_rule);
@@ -72,12 +68,9 @@ uint32_t Tables::find(const flow::FlowMeta& meta, const Facts& facts, uint32_t f
   }
   // What is before `from_rule` says nothing about the rules behind it.
   if (found < from_rule) return walk(meta, facts, from_rule);
-  auto at = index.conditions.begin();
-  if (from_rule != 0) at = std::ranges::lower_bound(index.conditions, from_rule);
-  for (; at != index.conditions.end() && *at < found; ++at) {
-    const Conditions::Verdict verdict = rules_->judge(*at, meta, facts);
-    if (verdict == Conditions::Verdict::kNo) continue;
-    return verdict == Conditions::Verdict::kYes ? *at : *at | kAsk;
+  const ConditionIndex::Found before = index.conditions.find(meta, facts, from_rule, found);
+  if (before.verdict != Conditions::Verdict::kNo) {
+    return before.verdict == Conditions::Verdict::kYes ? before.rule : before.rule | kAsk;
   }
   return asks ? found | kAsk : found;
 }

@@ -28,6 +28,7 @@
 
 #include "flow/meta.h"
 #include "route/address_index.h"
+#include "route/condition_index.h"
 #include "route/facts.h"
 #include "route/name_index.h"
 #include "route/rule.h"
@@ -84,8 +85,8 @@ class Tables {
 
   // What is looked up instead of walked: the rules before the first MATCH. Address rules in two
   // parts, because a flow whose address was asked for goes on at the rule that asked, and those
-  // before it are not for it. Conditions cannot be looked up: those before the rule that was found
-  // are judged in turn.
+  // before it are not for it. Conditions cannot be looked up: of those before the rule that was
+  // found the ones that have a chance are judged in turn.
   struct Index {
     Index(const RuleList& rules, const Disabled* disabled, uint32_t end);
     uint32_t asking;   // the first IP-CIDR rule that wants a name resolved; kNone
@@ -94,7 +95,7 @@ class Tables {
     KeywordIndex keywords;
     AddressIndex before_divided;
     AddressIndex from_divided;
-    std::vector<uint32_t> conditions;  // their rules, in order
+    ConditionIndex conditions;
   };
   std::shared_ptr<const RuleList> rules_;  // the settings' own
   std::shared_ptr<const Disabled> disabled_;

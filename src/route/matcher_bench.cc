@@ -18,10 +18,11 @@ void match_name(benchmark::State& state, const std::vector<Rule>& rules, std::st
   flow::FlowMeta meta;
   meta.destination.port = 443;
   meta.set_host(host);
+  const Facts facts;
   bench::PerOperation cost(state);
   for (auto _ : state) {
     benchmark::DoNotOptimize(meta);
-    Decision d = tables.match(meta, {}, 0);
+    Decision d = tables.match(meta, facts, 0);
     benchmark::DoNotOptimize(d);
   }
 }

@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "route/condition_compiler.h"
+#include "route/names.h"
 #include "route/rule_words.h"
 #include "route/syntax.h"
 
@@ -16,6 +17,12 @@ bool split_logic(std::string_view rest, std::string_view& payload, std::string_v
   target = trim(rest.substr(comma + 1));
   // The comma was one within the brackets.
   return !target.ends_with(')') || !payload.starts_with('(') || payload.ends_with(')');
+}
+
+// Kept apart from parse_rule(): nearly every rule of a long list is none of these.
+[[gnu::noinline]] bool compile(std::string_view payload, Rule& out, std::string& expected) {
+  if (out.condition == nullptr) out.condition = std::make_unique<Conditions>();
+  return compile_condition(out.type, payload, *out.condition, out.payload, expected);
 }
 
 }  // namespace
@@ -36,36 +43,33 @@ bool parse_rule(const RuleSource& source, std::string_view source_name, size_t i
   out.type = *known;
   out.no_resolve = false;
   out.line = source.line;
-  if (is_logic(out.type)) {
-    if (!split_logic(parts.rest(), part[1], part[2])) {
+  const auto no_parameter = [&](std::string_view parameter) {
+    return fail(format("no parameter '{}' after the target", parameter));
+  };
+  std::string_view payload, named;
+  if (is_logic(out.type)) [[unlikely]] {
+    if (!split_logic(parts.rest(), payload, named)) {
       return fail(format("{},((TYPE,payload),...),target", api_name(out.type)));
     }
   } else {
     while (count < 3 && parts.more()) part[count++] = parts.next();
-  }
-  const auto no_parameter = [&](std::string_view parameter) {
-    return fail(format("no parameter '{}' after the target", parameter));
-  };
-  std::string_view payload = part[1], named = part[2];
-  if (is_logic(out.type)) {
-    // Has no parameters.
-  } else if (out.type == RuleType::kMatch) {
-    if (count == 1) return fail("MATCH,target");
-    if (count == 3) return no_parameter(part[2]);
-    payload = {};
-    named = part[1];
-  } else if (count != 3) {
-    return fail("TYPE,payload,target");
-  } else {
+    payload = part[1];
+    named = part[2];
+    if (out.type == RuleType::kMatch) {
+      if (count == 1) return fail("MATCH,target");
+      if (count == 3) return no_parameter(part[2]);
+      payload = {};
+      named = part[1];
+    } else if (count != 3) {
+      return fail("TYPE,payload,target");
+    }
     bool of_source = false;
     while (parts.more()) {
       const std::string_view parameter = parts.next();
-      if (out.type != RuleType::kIpCidr && out.type != RuleType::kSrcIpCidr) {
-        return no_parameter(parameter);
-      }
-      if (parameter == "no-resolve") {
+      const bool takes = out.type == RuleType::kIpCidr || out.type == RuleType::kSrcIpCidr;
+      if (takes && parameter == "no-resolve") {
         out.no_resolve = true;
-      } else if (parameter == "src") {
+      } else if (takes && parameter == "src") {
         of_source = true;
       } else {
         return no_parameter(parameter);
@@ -73,24 +77,21 @@ bool parse_rule(const RuleSource& source, std::string_view source_name, size_t i
     }
     if (of_source) out.type = RuleType::kSrcIpCidr;
   }
-  if (out.type == RuleType::kIpCidr) {
+  if (out.type == RuleType::kDomain || out.type == RuleType::kDomainSuffix) {
+    if (!normal_name(payload, out.payload)) return fail(expected_name(payload));
+  } else if (out.type == RuleType::kIpCidr) {
     const auto prefix = parse_rule_prefix(payload);
     if (!prefix) return fail(expected_prefix(payload));
     out.prefix = *prefix;
     out.payload = payload;
   } else if (is_condition(out.type)) {
-    if (out.condition == nullptr) out.condition = std::make_unique<Conditions>();
     std::string expected;
-    if (!compile_condition(out.type, payload, *out.condition, out.payload, expected)) {
-      return fail(std::move(expected));
-    }
+    if (!compile(payload, out, expected)) return fail(std::move(expected));
   } else if (out.type == RuleType::kDomainKeyword) {
     if (payload.empty()) return fail("a keyword");
     out.payload = small_letters(payload);
-  } else if (out.type == RuleType::kMatch) {
+  } else {
     out.payload.clear();
-  } else if (!normal_name(payload, out.payload)) {
-    return fail(expected_name(payload));
   }
   if (named.empty()) return fail("a target: it is missing");
   const auto target = targets.intern(named);

@@ -83,10 +83,7 @@ void RuleList::shrink_to_fit() {
 bool RuleList::may_ask(uint32_t i) const {
   const Packed& rule = rules_[i];
   if (rule.type != kOther) return type(i) == RuleType::kIpCidr && !no_resolve(i);
-  const uint32_t first = others_[rule.value].first;
-  const uint32_t end =
-      rule.value + 1 < others_.size() ? others_[rule.value + 1].first : conditions_.size();
-  return conditions_.may_ask(first, end - first);
+  return conditions_.may_ask(others_[rule.value].first, tests(rule.value));
 }
 
 uint32_t RuleList::line(uint32_t i) const {

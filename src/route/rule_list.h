@@ -62,6 +62,11 @@ class RuleList {
                                           const Facts& facts) const {
     return conditions_.judge(others_[rules_[i].value].first, meta, facts);
   }
+  // What the flows are like that it can hold or ask for.
+  [[nodiscard]] Signature signature(uint32_t i) const {
+    const uint32_t other = rules_[i].value;
+    return conditions_.signature(others_[other].first, tests(other));
+  }
   // Whether the rule ever wants a name resolved.
   [[nodiscard]] bool may_ask(uint32_t i) const;
   // Where the rule stands in the profile, from 1; 0 when nowhere. Takes a binary search.
@@ -106,6 +111,12 @@ class RuleList {
     uint32_t line;
   };
 
+  // How many tests the condition at `other` has.
+  [[nodiscard]] uint32_t tests(uint32_t other) const {
+    const uint32_t next = other + 1;
+    return (next < others_.size() ? others_[next].first : conditions_.size()) -
+           others_[other].first;
+  }
   uint32_t store(std::string_view text);
   [[nodiscard]] std::string_view text_at(uint32_t at) const {
     const char* text = texts_[at / kBlock].get() + at % kBlock;

@@ -9,20 +9,7 @@
 namespace culvert::route {
 namespace {
 
-struct Word {
-  std::string_view word;
-  RuleType type;
-};
-// Nearly every rule has one of these: they are found by their length, which no two share.
-constexpr Word kFrequent[] = {
-    {"DOMAIN", RuleType::kDomain},
-    {"DOMAIN-SUFFIX", RuleType::kDomainSuffix},
-    {"DOMAIN-KEYWORD", RuleType::kDomainKeyword},
-    {"IP-CIDR", RuleType::kIpCidr},
-    {"IP-CIDR6", RuleType::kIpCidr},
-    {"MATCH", RuleType::kMatch},
-};
-constexpr Word kOther[] = {
+constexpr RuleWord kOther[] = {
     {"SRC-IP-CIDR", RuleType::kSrcIpCidr},
     {"SRC-PORT", RuleType::kSrcPort},
     {"DST-PORT", RuleType::kDstPort},
@@ -69,13 +56,8 @@ std::string_view api_name(RuleType type) {
   return kApiNames[static_cast<size_t>(type)];
 }
 
-const RuleType* find_type(std::string_view word) {
-  for (const Word& known : kFrequent) {
-    if (known.word.size() != word.size()) continue;
-    if (equal(word, known.word) || same_word(word, known.word)) return &known.type;
-    break;
-  }
-  for (const Word& known : kOther) {
+const RuleType* find_other_type(std::string_view word) {
+  for (const RuleWord& known : kOther) {
     if (same_word(word, known.word)) return &known.type;
   }
   return nullptr;

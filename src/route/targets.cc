@@ -28,7 +28,7 @@ TargetTable::TargetTable() {
     entries_.push_back({std::string(name), true});
     places_.emplace(entries_.back().name, size() - 1);
   }
-  last_name_ = &entries_[last_].name;
+  last_entry_ = &entries_[last_];
 }
 
 std::optional<uint32_t> TargetTable::find(std::string_view name) const {
@@ -47,7 +47,7 @@ std::optional<uint32_t> TargetTable::intern_other(std::string_view name) {
     last_ = size() - 1;
     places_.emplace(entries_.back().name, last_);
   }
-  last_name_ = &entries_[last_].name;
+  last_entry_ = &entries_[last_];
   return last_;
 }
 
@@ -60,6 +60,7 @@ std::optional<uint32_t> TargetTable::define(std::string_view name) {
 }
 
 void TargetTable::remember(uint32_t target, const RuleSource& source, size_t rule) {
+  if (defined(target)) return;
   Undefined& name = undefined_[target];
   if (name.uses.size() == kMaxUses) {
     ++name.more;

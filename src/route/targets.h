@@ -44,7 +44,7 @@ class TargetTable {
   // The place of `name`, which it is given when it is new. Nothing when the table is full.
   std::optional<uint32_t> intern(std::string_view name) {
     // Rules in a row tend to have one target.
-    if (equal(*last_name_, name)) return last_;
+    if (equal(last_entry_->name, name)) return last_;
     return intern_other(name);
   }
   [[nodiscard]] std::optional<uint32_t> find(std::string_view name) const;
@@ -57,9 +57,10 @@ class TargetTable {
   // Remembers that the rule at `rule`, counted from 0, sends flows to `target`, for
   // report_undefined(). Costs nothing when the target is defined.
   void note_use(uint32_t target, const RuleSource& source, size_t rule) {
-    if (!defined(target)) [[unlikely]] {
-      remember(target, source, rule);
+    if (target == last_ && last_entry_->defined) [[likely]] {
+      return;
     }
+    remember(target, source, rule);
   }
   // An error for each remembered use of a name that was never defined, in the order of the rules,
   // and one for each name that has more uses than were remembered.
@@ -87,7 +88,7 @@ class TargetTable {
   std::unordered_map<std::string_view, uint32_t> places_;
   std::unordered_map<uint32_t, Undefined> undefined_;
   uint32_t last_ = kDirect;
-  const std::string* last_name_ = nullptr;  // of last_
+  const Entry* last_entry_ = nullptr;
 };
 
 }  // namespace culvert::route

@@ -20,9 +20,6 @@ bool is_token_char(char c) {
          kOthers.find(c) != std::string_view::npos;
 }
 
-bool is_token(std::string_view s) {
-  return !s.empty() && std::all_of(s.begin(), s.end(), is_token_char);
-}
 
 // Field values: visible bytes, space, tab and obs-text.
 bool is_value(std::string_view s) {
@@ -97,6 +94,10 @@ std::optional<uint64_t> parse_length(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_token(std::string_view s) {
+  return !s.empty() && std::all_of(s.begin(), s.end(), is_token_char);
+}
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) {
   return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),

@@ -79,6 +79,9 @@ struct Authority {
 // refused.
 std::optional<Authority> parse_authority(std::string_view text);
 
+// Whether `text` is a token (RFC 9110 section 5.6.2), such as the name of a field.
+bool is_token(std::string_view text);
+
 struct AbsoluteTarget {
   bool https = false;
   std::string_view authority;  // as written, without user info

@@ -63,8 +63,12 @@ const Node* MapReader::find(std::string_view key) {
 
 void MapReader::allow(std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
-    if (std::ranges::find(known_, key) == known_.end()) known_.push_back(key);
+    if (!knows(key)) known_.push_back(key);
   }
+}
+
+bool MapReader::knows(std::string_view key) const {
+  return std::ranges::find(known_, key) != known_.end();
 }
 
 const Node* MapReader::scalar(std::string_view key, std::string_view expected) {
@@ -228,7 +232,7 @@ void MapReader::report_unknown() {
   size_t unknown = 0;
   for (const Entry& entry : map_->entries()) {
     const std::string_view key = entry.key->text();
-    if (std::ranges::find(known_, key) != known_.end()) continue;
+    if (knows(key)) continue;
     if (path_.empty() && (key.starts_with("x-") || entry.value->holds_anchor())) continue;
     if (++unknown > kMaxUnknown || reported(*entry.key)) continue;
     const auto meant = nearest(key, known_);

@@ -53,6 +53,8 @@ class MapReader {
   const Entry* find_entry(std::string_view key);
   // These count as known without being read.
   void allow(std::initializer_list<std::string_view> keys);
+  // Whether somebody has asked for it, or allowed it.
+  [[nodiscard]] bool knows(std::string_view key) const;
 
   // Text as written: numbers, true and the like included. Refuses collections.
   std::optional<std::string_view> string(std::string_view key);

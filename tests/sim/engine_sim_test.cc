@@ -132,14 +132,53 @@ Task<void> client(uint64_t seed, std::string host, bool slow, Tally* tally) {
   }
 }
 
+std::shared_ptr<engine::Generation> build(const std::string& profile,
+                                          engine::Surroundings& surroundings,
+                                          const engine::Generation* before) {
+  Diagnostics diagnostics;
+  auto settings = config::load_text("sim.yaml", profile, {.registry = &surroundings.registry()},
+                                    diagnostics);
+  EXPECT_TRUE(settings) << diagnostics.to_string();
+  auto generation =
+      engine::Generation::build(std::make_shared<config::Settings>(*std::move(settings)),
+                                surroundings, before, diagnostics);
+  EXPECT_NE(generation, nullptr) << diagnostics.to_string();
+  return generation;
+}
+
+// Replaces the profile again and again: the same, with another rule, with another listener, and one
+// whose listener cannot be had.
+Task<void> keep_reloading(engine::Engine& engine, int times, int* done) {
+  const std::string variants[] = {
+      kProfile, std::string(kProfile) + "socks-port: 7891\n",
+      "mixed-port: 7890\nallow-lan: true\nbind-address: 10.0.0.1\nlog-level: silent\n"
+      "rules: [\"DOMAIN,refused.example,REJECT\", \"DOMAIN,other.example,REJECT\", "
+      "\"MATCH,DIRECT\"]\n",
+      std::string(kProfile) + "port: 7999\n"};
+  for (int i = 0; i < times; ++i) {
+    const Status slept = co_await rt::sleep_until(rt::Worker::here().now() + 7ms);
+    if (!slept.ok()) co_return;
+    const size_t variant = static_cast<size_t>(i) % std::size(variants);
+    Diagnostics diagnostics;
+    Task<Status> applying =
+        engine.apply(build(variants[variant], engine.surroundings(), &engine.generation()),
+                     diagnostics);
+    const Status applied = co_await std::move(applying);
+    EXPECT_EQ(applied.ok(), variant != 3) << diagnostics.to_string();
+    EXPECT_EQ(engine.listening_at().size(), variant == 1 ? 2u : variant == 3 ? 1u : 1u);
+    ++*done;
+  }
+}
+
 struct Outcome {
   Tally tally;
+  int reloads = 0;
   uint64_t hash = 0;
   uint64_t bytes = 0;
   size_t largest_frame = 0;
 };
 
-Outcome run(uint64_t seed, double reset, int clients) {
+Outcome run(uint64_t seed, double reset, int clients, int reloads = 0) {
   log::set_level(log::Level::kSilent);
   Outcome out;
   rt::sim::Faults faults;
@@ -159,11 +198,7 @@ Outcome run(uint64_t seed, double reset, int clients) {
   Diagnostics diagnostics;
   const flow::Registry registry = app::make_registry();
   engine::Surroundings surroundings(registry, resolver);
-  auto settings = config::load_text("sim.yaml", kProfile, {.registry = &registry}, diagnostics);
-  EXPECT_TRUE(settings) << diagnostics.to_string();
-  auto generation = engine::Generation::build(
-      std::make_shared<config::Settings>(*std::move(settings)), surroundings, nullptr, diagnostics);
-  EXPECT_NE(generation, nullptr) << diagnostics.to_string();
+  auto generation = build(kProfile, surroundings, nullptr);
   rt::Worker* w0 = workers[0].get();
   rt::Worker* w1 = workers[1].get();
   engine::Engine engine(control, std::move(workers), surroundings, false);
@@ -182,6 +217,19 @@ Outcome run(uint64_t seed, double reset, int clients) {
           "client", client(seed * 1000 + static_cast<uint64_t>(i), host, i % 3 == 0, &out.tally));
     }
   }
+  // Taken by another program.
+  struct Nobody final : rt::Acceptor {
+    void accepted(rt::AcceptedSocket) override {}
+  } nobody;
+  std::unique_ptr<rt::Listener> taken;
+  {
+    rt::Worker::Enter enter(control);
+    taken = *control.backend().listen(Endpoint(IpAddress::v4(0x0a000001), 7999),
+                                      {.reuse_port = false}, nobody);
+    if (reloads != 0) {
+      control.scope().spawn("reload", keep_reloading(engine, reloads, &out.reloads));
+    }
+  }
   const bool finished = world.run_until(
       [&] { return out.tally.whole + out.tally.broken + out.tally.wrong == clients; }, 2h);
   EXPECT_TRUE(finished) << "seed " << seed;
@@ -189,6 +237,10 @@ Outcome run(uint64_t seed, double reset, int clients) {
   EXPECT_EQ(w0->load() + w1->load(), 0u) << "seed " << seed;
   EXPECT_EQ(w0->buffers().in_use() + w1->buffers().in_use(), 0u) << "seed " << seed;
   EXPECT_EQ(world.open_streams(), 0u) << "seed " << seed;
+  {
+    rt::Worker::Enter enter(control);
+    taken.reset();
+  }
   out.bytes = engine.uploaded() + engine.downloaded();
   out.hash = world.hash();
   out.largest_frame = std::max(w0->frames().largest(), w1->frames().largest());
@@ -226,6 +278,17 @@ TEST(EngineSim, NeverTurnsABreakIntoAnEnd) {
   }
   EXPECT_GT(broken, 6 * 13 / 2) << "no fault was injected";
   EXPECT_GT(whole, 50) << "nothing got through";
+}
+
+// K33: flows and connections that are being set up do not notice.
+TEST(EngineSim, ReloadsLoseNothing) {
+  for (uint64_t seed = 500; seed < 505; ++seed) {
+    const Outcome o = run(seed, 0, 40, 200);
+    EXPECT_EQ(o.reloads, 200);
+    EXPECT_EQ(o.tally.wrong, 0) << "seed " << seed;
+    EXPECT_EQ(o.tally.whole, 32) << "seed " << seed;
+    EXPECT_EQ(o.tally.broken, 8) << "seed " << seed;
+  }
 }
 
 TEST(EngineSim, ASeedReplaysExactly) {

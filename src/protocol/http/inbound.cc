@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "protocol/http/exchange.h"
+#include "protocol/http/outbound.h"
 #include "rt/worker.h"
 #include "transport/http1/head_reader.h"
 #include "transport/http1/linger.h"
@@ -118,8 +119,7 @@ class Session {
       const size_t colon = pair ? pair->find(':') : std::string::npos;
       if (colon != std::string::npos) {
         const std::string_view text(*pair);
-        if (const auto id =
-                sink_.authenticator(info_).check(text.substr(0, colon), text.substr(colon + 1))) {
+        if (const auto id = sink_.authenticator(info_).check(text.substr(0, colon), text.substr(colon + 1))) {
           user = *id;
           return true;
         }
@@ -279,6 +279,7 @@ std::unique_ptr<flow::Inbound> make_inbound(const flow::Options*, const flow::Bu
 
 void register_protocol(flow::Registry& registry) {
   registry.add(flow::InboundKind{.name = "http", .make = &make_inbound});
+  registry.add(flow::OutboundKind{.name = "http", .read = &read_outbound, .make = &make_outbound});
 }
 
 }  // namespace culvert::protocol::http

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/log.h"
+#include "protocol/socks/outbound.h"
 #include "rt/worker.h"
 #include "wire/socks.h"
 
@@ -70,6 +71,7 @@ class Handshake {
 
 class SocksInbound final : public flow::Inbound {
  public:
+
   Task<void> serve(StreamPtr stream, flow::AcceptInfo info, flow::FlowSink& sink) override {
     const Result<MutableBytes> first = co_await rt::read_some(*stream, info.deadline);
     if (!first.ok()) {
@@ -126,9 +128,8 @@ class SocksInbound final : public flow::Inbound {
     const bool required = sink.authenticator(info).required(info.source.ip);
     // Credentials that are offered are taken even where they are not required: rules know the user.
     // Where there are no users, a client that can do without is spared the round trip.
-    const bool ask =
-        greeting.offers(wire::kSocksUserPass) &&
-        (required || sink.authenticator(info).any() || !greeting.offers(wire::kSocksNoAuth));
+    const bool ask = greeting.offers(wire::kSocksUserPass) &&
+                     (required || sink.authenticator(info).any() || !greeting.offers(wire::kSocksNoAuth));
     const uint8_t method = ask ? wire::kSocksUserPass
                            : !required && greeting.offers(wire::kSocksNoAuth)
                                ? wire::kSocksNoAuth
@@ -224,6 +225,8 @@ std::unique_ptr<flow::Inbound> make_inbound(const flow::Options*, const flow::Bu
 
 void register_protocol(flow::Registry& registry) {
   registry.add(flow::InboundKind{.name = "socks", .make = &make_inbound});
+  registry.add(
+      flow::OutboundKind{.name = "socks5", .read = &read_outbound, .make = &make_outbound});
 }
 
 }  // namespace culvert::protocol::socks

@@ -1,0 +1,18 @@
+#include "flow/server_dial.h"
+
+namespace culvert::flow {
+
+Task<Result<StreamPtr>> dial_server(Dialer& dialer, const ServerAddress& server,
+                                    const FlowMeta& flow, TimePoint deadline) {
+  const std::optional<uint32_t> scope = server.scope_id();
+  if (!scope) co_return Error(Errc::kUnreachable, Side::kUpstream, true);
+  FlowMeta meta = flow;
+  meta.destination = Endpoint(server.ip, server.port, *scope);
+  meta.resolved = {};
+  meta.host = nullptr;
+  meta.host_length = 0;
+  if (!server.ip.valid()) meta.set_host(server.host);
+  co_return co_await dialer.dial(meta, deadline);
+}
+
+}  // namespace culvert::flow

@@ -1,0 +1,155 @@
+#include "protocol/http/outbound.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/format.h"
+#include "flow/server_dial.h"
+#include "rt/await.h"
+#include "transport/http1/head_reader.h"
+#include "wire/base64.h"
+#include "wire/http1.h"
+
+namespace culvert::protocol::http {
+
+using flow::StreamPtr;
+using flow::Task;
+
+namespace {
+
+constexpr flow::Capabilities kCapabilities{};
+
+class HttpOptions final : public flow::Options {
+ public:
+  flow::ServerAddress server;
+  std::string fields;  // of every request, "Name: value\r\n" each
+};
+
+// The client's view of what the proxy said.
+Error error_for(int status) {
+  switch (status) {
+    case 407:
+      return {Errc::kUnauthorized, Side::kUpstream};
+    case 504:
+      return {Errc::kTimedOut, Side::kUpstream};
+    case 502:
+    case 503:
+      return {Errc::kUnreachable, Side::kUpstream};
+    default:
+      return {Errc::kRefused, Side::kUpstream};
+  }
+}
+
+class HttpOutbound final : public flow::Outbound {
+ public:
+  HttpOutbound(std::string_view node_name, const HttpOptions& options, flow::Dialer& dialer)
+      : name_(node_name), options_(options), dialer_(dialer) {}
+  std::string_view name() const override { return name_; }
+  std::string_view type() const override { return "Http"; }
+  flow::Capabilities capabilities() const override { return kCapabilities; }
+
+  Task<Result<StreamPtr>> dial(const flow::FlowMeta& meta, TimePoint deadline) override {
+    Result<StreamPtr> stream =
+        co_await flow::dial_server(dialer_, options_.server, meta, deadline);
+    if (!stream.ok()) co_return stream.error();
+    const Status ready = co_await connect(**stream, meta, deadline);
+    if (!ready.ok()) co_return ready.error();
+    co_return std::move(*stream);
+  }
+  Task<Result<std::unique_ptr<flow::PacketChannel>>> open_packets(const flow::FlowMeta&,
+                                                                  TimePoint) override {
+    co_return Errc::kUnsupported;
+  }
+
+ private:
+  Task<Status> connect(flow::Stream& stream, const flow::FlowMeta& meta, TimePoint deadline) {
+    const std::string to = meta.host_length == 0 ? meta.destination.to_string()
+                                                 : flow::destination_text(meta);
+    const std::string request =
+        format("CONNECT {} HTTP/1.1\r\nHost: {}\r\n{}\r\n", to, to, options_.fields);
+    const Status sent = co_await rt::write_all(stream, as_bytes(request), deadline);
+    if (!sent.ok()) co_return sent.error().from(Side::kUpstream);
+    transport::HeadReader reader(stream);
+    for (;;) {
+      const Result<Bytes> raw = co_await reader.read(deadline);
+      if (!raw.ok()) {
+        co_return raw.code() == Errc::kEndOfStream ? Error(Errc::kBadMessage, Side::kUpstream)
+                                                   : raw.error().from(Side::kUpstream);
+      }
+      wire::HttpHead head;
+      if (reader.error() != wire::HttpError::kNone ||
+          wire::parse_response_head(*raw, head) != wire::HttpError::kNone ||
+          head.status == 101) {
+        co_return Error(Errc::kBadMessage, Side::kUpstream);
+      }
+      if (head.status < 200) continue;  // an interim response
+      // Whatever lengths a success states, the tunnel begins behind its head.
+      if (head.status < 300) co_return Status();
+      co_return error_for(head.status);
+    }
+  }
+
+  const std::string name_;
+  const HttpOptions& options_;
+  flow::Dialer& dialer_;
+};
+
+bool is_field_value(std::string_view text) {
+  return std::ranges::none_of(text, [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
+}
+
+// A field that a request of ours has already, or that would change what it is.
+bool is_own_field(std::string_view name) {
+  constexpr std::string_view kOwn[] = {"host", "content-length", "transfer-encoding",
+                                       "proxy-authorization"};
+  return std::ranges::any_of(
+      kOwn, [&](std::string_view own) { return wire::equal_ignoring_case(own, name); });
+}
+
+void read_headers(yaml::MapReader& proxy, HttpOptions& options) {
+  auto headers = proxy.map("headers");
+  if (!headers) return;
+  for (const yaml::Entry& entry : headers->node().entries()) {
+    const std::string_view name = entry.key->text();
+    const auto value = headers->string(name);
+    if (!wire::is_token(name) || is_own_field(name)) {
+      headers->fail(*entry.key, headers->path_of(name),
+                    "the name of a header field that a request may have besides its own");
+    } else if (!value || !is_field_value(*value)) {
+      headers->fail_hidden(*entry.value, headers->path_of(name), "text without line ends");
+    } else {
+      options.fields += format("{}: {}\r\n", name, *value);
+    }
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const flow::Options> read_outbound(yaml::MapReader& proxy, flow::Unsupported&) {
+  auto server = flow::read_server(proxy);
+  auto options = std::make_shared<HttpOptions>();
+  const std::string username(proxy.string("username").value_or(""));
+  const std::string password(proxy.string("password").value_or(""));
+  if (username.find(':') != std::string::npos) {
+    proxy.fail(*proxy.find("username"), proxy.path_of("username"),
+               "a name without ':', which ends it on the wire");
+    return nullptr;
+  }
+  if (!username.empty()) {
+    options->fields += format("Proxy-Authorization: Basic {}\r\n",
+                              wire::encode_base64(as_bytes(username + ":" + password)));
+  }
+  read_headers(proxy, *options);
+  if (!server) return nullptr;
+  options->server = *std::move(server);
+  return options;
+}
+
+std::unique_ptr<flow::Outbound> make_outbound(std::string_view node_name,
+                                              const flow::Options* options,
+                                              const flow::BuildContext& context) {
+  return std::make_unique<HttpOutbound>(node_name, static_cast<const HttpOptions&>(*options),
+                                        *context.server_dialer);
+}
+
+}  // namespace culvert::protocol::http
