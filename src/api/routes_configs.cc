@@ -46,7 +46,8 @@ Task<Reply> put(Call& call) {
                                     const engine::Reloader::SettingsPtr&, Diagnostics& out) {
     return load_profile(source, out);
   };
-  const auto outcome = co_await parts.reloader->change(std::move(load));
+  auto changing = parts.reloader->change(std::move(load));
+  const auto outcome = co_await std::move(changing);
   co_return reply_of(*outcome);
 }
 
@@ -63,7 +64,8 @@ Task<Reply> patch(Call& call) {
     if (!next) return nullptr;
     return std::make_shared<const config::Settings>(*std::move(next));
   };
-  const auto outcome = co_await reloader->change(std::move(load));
+  auto changing = reloader->change(std::move(load));
+  const auto outcome = co_await std::move(changing);
   co_return reply_of(*outcome);
 }
 

@@ -58,8 +58,9 @@ Task<Reply> check(Call& call) {
     co_return failure(503, "A health check of an https URL is not supported: use an http one");
   }
   // Who answered and who did not is in the nodes' histories.
-  const Reply checked = co_await answer_group_delay(call.engine, call.engine.generation_ptr(),
+  Task<Reply> testing = answer_group_delay(call.engine, call.engine.generation_ptr(),
                                                     std::move(provider.targets), std::move(test));
+  const Reply checked = co_await std::move(testing);
   (void)checked;
   co_return no_content();
 }
@@ -91,8 +92,9 @@ Task<Reply> check_member(Call& call) {
   std::optional<engine::DelayTest> wanted = parse_delay_query(
       call.query, one.front().test_url, "", view.generation().settings->unified_delay, refusal);
   if (!wanted) co_return refusal;
-  co_return co_await answer_delay(call.engine, call.engine.generation_ptr(), *target,
+  Task<Reply> testing = answer_delay(call.engine, call.engine.generation_ptr(), *target,
                                   *std::move(wanted));
+  co_return co_await std::move(testing);
 }
 
 Reply list_rules(Call&) {

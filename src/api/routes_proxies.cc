@@ -70,8 +70,9 @@ Task<Reply> test(Call& call) {
       call.query, group == nullptr || group->url.empty() ? kDefaultTestUrl : group->url, "",
       view.generation().settings->unified_delay, refusal);
   if (!wanted) co_return refusal;
-  co_return co_await answer_delay(call.engine, call.engine.generation_ptr(), *target,
+  Task<Reply> testing = answer_delay(call.engine, call.engine.generation_ptr(), *target,
                                   *std::move(wanted));
+  co_return co_await std::move(testing);
 }
 
 Reply list_groups(Call& call) {
@@ -101,8 +102,9 @@ Task<Reply> test_group(Call& call) {
                         view.generation().settings->unified_delay, refusal);
   if (!wanted) co_return refusal;
   std::vector<uint32_t> members = group->members;
-  co_return co_await answer_group_delay(call.engine, call.engine.generation_ptr(),
+  Task<Reply> testing = answer_group_delay(call.engine, call.engine.generation_ptr(),
                                         std::move(members), *std::move(wanted));
+  co_return co_await std::move(testing);
 }
 
 constexpr Route kRoutes[] = {

@@ -43,7 +43,8 @@ Task<Reply> disable(Call& call) {
   std::optional<std::vector<std::pair<uint32_t, bool>>> rules = parse_switches(call.body);
   if (!rules) co_return bad_request();
   if (rules->empty()) co_return no_content();
-  const auto outcome = co_await reloader->disable_rules(*std::move(rules));
+  auto changing = reloader->disable_rules(*std::move(rules));
+  const auto outcome = co_await std::move(changing);
   co_return reply_of(*outcome);
 }
 

@@ -47,15 +47,16 @@ std::shared_ptr<Work> work_of(Call& call) {
 }
 
 // Runs `what` of it on the background thread.
-Task<Status> run(Call& call, std::shared_ptr<Work> work, void (*what)(Work& work)) {
-  std::function<void()> job = [work, what] {
+Task<Status> run(Call& call, const std::shared_ptr<Work>& work, void (*what)(Work& work)) {
+  std::function<void()> job = [work = work, what] {
     what(*work);
     if (!work->store->trouble().empty()) {
       CULVERT_LOG_SAMPLED(kWarning, "storage: {}", work->store->trouble());
     }
   };
-  const Status ran = co_await rt::in_background(*call.state.parts.background, call.engine.control(),
-                                                std::move(job));
+  Task<Status> running =
+      rt::in_background(*call.state.parts.background, call.engine.control(), std::move(job));
+  const Status ran = co_await std::move(running);
   co_return ran.ok() ? work->status : ran;
 }
 

@@ -90,7 +90,8 @@ Task<bool> Session::serve(const HttpHead& head) {
 }
 
 Task<bool> Session::serve_route(const HttpHead& head, const wire::PathAndQuery& target,
-                                const wire::BodyFraming& framing, std::string cors, bool keep) {
+                                const wire::BodyFraming& framing, std::string_view cors,
+                                bool keep) {
   const bool has_body = framing.kind != wire::BodyFraming::Kind::kNone;
   const bool keep_refused = keep && !has_body;
   Result<std::vector<std::string>> segments = split_path(target.path);
@@ -103,8 +104,9 @@ Task<bool> Session::serve_route(const HttpHead& head, const wire::PathAndQuery& 
   if (match.route == nullptr) {
     const bool known = !match.allowed.empty();
     const std::string text = message_json(known ? "Method not allowed" : "Resource not found");
-    if (known) cors += "Allow: " + match.allowed + "\r\n";
-    co_return co_await answer(known ? 405 : 404, cors, text, keep_refused);
+    std::string fields(cors);
+    if (known) fields += "Allow: " + match.allowed + "\r\n";
+    co_return co_await answer(known ? 405 : 404, fields, text, keep_refused);
   }
   const Route& route = *match.route;
   if (route.feed != Feed::kNone) {
@@ -113,7 +115,7 @@ Task<bool> Session::serve_route(const HttpHead& head, const wire::PathAndQuery& 
     const bool asked = upgrade != wire::WsUpgrade::kNone;
     if (asked || route.now == nullptr) {
       if (asked && upgrade != wire::WsUpgrade::kProper) {
-        co_return co_await refuse_upgrade(upgrade, std::move(cors), keep_refused);
+        co_return co_await refuse_upgrade(upgrade, cors, keep_refused);
       }
       const std::optional<FeedRequest> request = parse_feed_request(route.feed, target.query);
       if (!request) {
@@ -150,12 +152,13 @@ Task<bool> Session::serve_route(const HttpHead& head, const wire::PathAndQuery& 
   } else {
     reply = co_await route.later(call);
   }
-  cors += reply.fields;
+  std::string fields(cors);
+  fields += reply.fields;
   bool more = false;
   if (reply.source != nullptr) {
-    more = co_await answer_source(*reply.source, cors, keep);
+    more = co_await answer_source(*reply.source, fields, keep);
   } else {
-    more = co_await answer(reply.status, cors, reply.body, keep);
+    more = co_await answer(reply.status, fields, reply.body, keep);
   }
   if (reply.after != nullptr) reply.after();
   co_return more;
@@ -198,13 +201,14 @@ Task<bool> Session::answer_source(TextSource& source, std::string_view fields, b
 }
 
 // RFC 6455 sections 4.2.2 and 4.4; Upgrade goes with a 426 (RFC 9110 section 15.5.22).
-Task<bool> Session::refuse_upgrade(wire::WsUpgrade upgrade, std::string cors, bool keep) {
+Task<bool> Session::refuse_upgrade(wire::WsUpgrade upgrade, std::string_view cors, bool keep) {
+  std::string fields(cors);
   const bool other = upgrade == wire::WsUpgrade::kOtherVersion;
   if (other) {
-    cors += "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n";
+    fields += "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n";
   }
   const std::string text = message_json(other ? "Upgrade required" : "Bad WebSocket handshake");
-  co_return co_await answer(other ? 426 : 400, cors, text, keep);
+  co_return co_await answer(other ? 426 : 400, fields, text, keep);
 }
 
 Task<bool> Session::serve_feed(const FeedRequest& request, std::string_view key, bool chunked,
@@ -238,7 +242,8 @@ Task<bool> Session::serve_file(const HttpHead& head, const wire::PathAndQuery& t
   request.head = head_request_;
   request.http10 = http10_;
   request.keep = keep;
-  FileAnswer file = co_await find_file(state_, std::move(request));
+  Task<FileAnswer> finding = find_file(state_, std::move(request));
+  FileAnswer file = co_await std::move(finding);
   Status status =
       co_await rt::write_all(*stream_, as_bytes(file.head()), now() + Controller::kWriteTime);
   const bool has_body = file.source() != nullptr && !head_request_;

@@ -31,7 +31,7 @@ class Session {
   // Each true when the connection may carry another request.
   flow::Task<bool> serve(const wire::HttpHead& head);
   flow::Task<bool> serve_route(const wire::HttpHead& head, const wire::PathAndQuery& target,
-                               const wire::BodyFraming& framing, std::string cors, bool keep);
+                               const wire::BodyFraming& framing, std::string_view cors, bool keep);
   flow::Task<bool> serve_file(const wire::HttpHead& head, const wire::PathAndQuery& target,
                               bool keep);
   flow::Task<bool> serve_feed(const FeedRequest& request, std::string_view key, bool chunked,
@@ -39,7 +39,7 @@ class Session {
   flow::Task<bool> answer(int status, std::string_view fields, std::string_view json,
                           bool keep_alive);
   flow::Task<bool> answer_source(TextSource& source, std::string_view fields, bool keep);
-  flow::Task<bool> refuse_upgrade(wire::WsUpgrade upgrade, std::string cors, bool keep);
+  flow::Task<bool> refuse_upgrade(wire::WsUpgrade upgrade, std::string_view cors, bool keep);
 
   ControllerState& state_;
   engine::Engine& engine_;

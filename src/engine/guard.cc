@@ -26,9 +26,8 @@ bool Guard::is_own_listener(const Endpoint& to) const {
   const IpAddress ip = to.ip.unmapped();
   return std::any_of(listeners_.begin(), listeners_.end(),
                      [&](const Endpoint& l) {
-                       return l.port == to.port &&
-                              (l.ip.is_unspecified() || ip.is_unspecified() ||
-                               l.ip.unmapped() == ip);
+                       return l.port == to.port && (l.ip.is_unspecified() || ip.is_unspecified() ||
+                                                    l.ip.unmapped() == ip);
                      }) &&
          is_own_address(ip);
 }

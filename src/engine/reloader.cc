@@ -90,8 +90,8 @@ Task<void> Reloader::run_one(Job& job) {
     }
     const SettingsPtr settings = work->load(work->before->settings, work->diagnostics);
     if (settings == nullptr) return;
-    work->next = Generation::build(settings, *work->surroundings, work->before.get(),
-                                   work->diagnostics);
+    work->next =
+        Generation::build(settings, *work->surroundings, work->before.get(), work->diagnostics);
   });
   const Status ran = co_await std::move(loading);
   Outcome& outcome = *job.outcome;

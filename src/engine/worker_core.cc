@@ -40,7 +40,8 @@ class HostRestorer {
   bool keep_ = false;
 };
 
-// "PROXY[HK-1]": the outermost group and the node, as mihomo's log has it. Made when it is asked for.
+// "PROXY[HK-1]": the outermost group and the node, as mihomo's log has it. Made when it is asked
+// for.
 struct ChainText {
   const stats::Directory& directory;
   const Path& path;
@@ -170,8 +171,8 @@ void WorkerCore::serve(uint32_t listener, uint16_t port, rt::AcceptedSocket sock
   const Endpoint source = socket.remote();
   // It may have gone while the connection was on its way here.
   const Generation::Listener* l = generation_->listener(listener);
-  const bool admitted = l != nullptr && !scope_.cancelled() &&
-                        (!l->classic || generation_->admits(source.ip));
+  const bool admitted =
+      l != nullptr && !scope_.cancelled() && (!l->classic || generation_->admits(source.ip));
   Result<StreamPtr> stream = Errc::kRejected;
   if (admitted) stream = worker_.backend().adopt(std::move(socket));
   if (!stream.ok()) {
@@ -342,6 +343,5 @@ void WorkerCore::abort_all() {
   scope_.cancel();
   relays_.abort_all();
 }
-
 
 }  // namespace culvert::engine

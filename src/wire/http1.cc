@@ -20,7 +20,6 @@ bool is_token_char(char c) {
          kOthers.find(c) != std::string_view::npos;
 }
 
-
 // Field values: visible bytes, space, tab and obs-text.
 bool is_value(std::string_view s) {
   return std::all_of(s.begin(), s.end(), [](char c) {

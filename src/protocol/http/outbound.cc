@@ -49,8 +49,7 @@ class HttpOutbound final : public flow::Outbound {
   flow::Capabilities capabilities() const override { return kCapabilities; }
 
   Task<Result<StreamPtr>> dial(const flow::FlowMeta& meta, TimePoint deadline) override {
-    Result<StreamPtr> stream =
-        co_await flow::dial_server(dialer_, options_.server, meta, deadline);
+    Result<StreamPtr> stream = co_await flow::dial_server(dialer_, options_.server, meta, deadline);
     if (!stream.ok()) co_return stream.error();
     const Status ready = co_await connect(**stream, meta, deadline);
     if (!ready.ok()) co_return ready.error();
@@ -63,8 +62,8 @@ class HttpOutbound final : public flow::Outbound {
 
  private:
   Task<Status> connect(flow::Stream& stream, const flow::FlowMeta& meta, TimePoint deadline) {
-    const std::string to = meta.host_length == 0 ? meta.destination.to_string()
-                                                 : flow::destination_text(meta);
+    const std::string to =
+        meta.host_length == 0 ? meta.destination.to_string() : flow::destination_text(meta);
     const std::string request =
         format("CONNECT {} HTTP/1.1\r\nHost: {}\r\n{}\r\n", to, to, options_.fields);
     const Status sent = co_await rt::write_all(stream, as_bytes(request), deadline);
@@ -78,8 +77,7 @@ class HttpOutbound final : public flow::Outbound {
       }
       wire::HttpHead head;
       if (reader.error() != wire::HttpError::kNone ||
-          wire::parse_response_head(*raw, head) != wire::HttpError::kNone ||
-          head.status == 101) {
+          wire::parse_response_head(*raw, head) != wire::HttpError::kNone || head.status == 101) {
         co_return Error(Errc::kBadMessage, Side::kUpstream);
       }
       if (head.status < 200) continue;  // an interim response

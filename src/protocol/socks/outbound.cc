@@ -65,8 +65,7 @@ class SocksOutbound final : public flow::Outbound {
   flow::Capabilities capabilities() const override { return kCapabilities; }
 
   Task<Result<StreamPtr>> dial(const flow::FlowMeta& meta, TimePoint deadline) override {
-    Result<StreamPtr> stream =
-        co_await flow::dial_server(dialer_, options_.server, meta, deadline);
+    Result<StreamPtr> stream = co_await flow::dial_server(dialer_, options_.server, meta, deadline);
     if (!stream.ok()) co_return stream.error();
     const Status ready = co_await handshake(**stream, meta, deadline);
     if (!ready.ok()) co_return ready.error();
@@ -83,8 +82,7 @@ class SocksOutbound final : public flow::Outbound {
     const bool user = !options_.username.empty();
     const uint8_t greeting[4] = {kVersion, static_cast<uint8_t>(user ? 2 : 1), wire::kSocksNoAuth,
                                  wire::kSocksUserPass};
-    Status status =
-        co_await rt::write_all(stream, Bytes(greeting).first(user ? 4 : 3), deadline);
+    Status status = co_await rt::write_all(stream, Bytes(greeting).first(user ? 4 : 3), deadline);
     if (!status.ok()) co_return status.error().from(Side::kUpstream);
     std::array<uint8_t, wire::kMaxSocksAddress + 3> in;
     status = co_await read_exactly(stream, MutableBytes(in).first(2), deadline);
