@@ -47,8 +47,9 @@ Task<void> test_in_turn(GroupTest& all) {
     engine::DelayTest test = all.test;
     test.timeout = all.deadline - rt::Worker::here().now();
     if (test.timeout <= Duration::zero()) co_return;
-    Task<Result<uint32_t>> measuring = engine::measure_delay(all.engine, all.nodes[mine], std::move(test));
-  const Result<uint32_t> delay = co_await std::move(measuring);
+    Task<Result<uint32_t>> measuring =
+        engine::measure_delay(all.engine, all.nodes[mine], std::move(test));
+    const Result<uint32_t> delay = co_await std::move(measuring);
     if (delay.code() == Errc::kCancelled) co_return;
     if (delay.ok()) all.delays[mine] = *delay;
   }
@@ -89,7 +90,8 @@ Task<Reply> answer_delay(engine::Engine& engine,
                          std::shared_ptr<const engine::Generation> generation, uint32_t target,
                          engine::DelayTest test) {
   std::shared_ptr<engine::Node> node = generation->resolve(target).node;
-  Task<Result<uint32_t>> measuring = engine::measure_delay(engine, std::move(node), std::move(test));
+  Task<Result<uint32_t>> measuring =
+      engine::measure_delay(engine, std::move(node), std::move(test));
   const Result<uint32_t> delay = co_await std::move(measuring);
   if (!delay.ok()) co_return failed(delay.error());
   Reply reply;

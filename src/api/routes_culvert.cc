@@ -110,8 +110,8 @@ Task<Reply> explain(Call& call) {
   std::optional<engine::ExplainQuery> query = parse_query(call.query, why);
   if (!query) co_return failure(400, why);
   const TimePoint deadline = rt::Worker::here().now() + kExplainTime;
-  auto explaining = engine::explain(
-      call.engine.generation_ptr(), call.engine.surroundings(), *std::move(query), deadline, why);
+  auto explaining = engine::explain(call.engine.generation_ptr(), call.engine.surroundings(),
+                                    *std::move(query), deadline, why);
   const std::optional<engine::Explanation> explained = co_await std::move(explaining);
   if (!explained) co_return failure(400, why);
   Reply reply;

@@ -59,7 +59,7 @@ Task<Reply> check(Call& call) {
   }
   // Who answered and who did not is in the nodes' histories.
   Task<Reply> testing = answer_group_delay(call.engine, call.engine.generation_ptr(),
-                                                    std::move(provider.targets), std::move(test));
+                                           std::move(provider.targets), std::move(test));
   const Reply checked = co_await std::move(testing);
   (void)checked;
   co_return no_content();
@@ -92,8 +92,8 @@ Task<Reply> check_member(Call& call) {
   std::optional<engine::DelayTest> wanted = parse_delay_query(
       call.query, one.front().test_url, "", view.generation().settings->unified_delay, refusal);
   if (!wanted) co_return refusal;
-  Task<Reply> testing = answer_delay(call.engine, call.engine.generation_ptr(), *target,
-                                  *std::move(wanted));
+  Task<Reply> testing =
+      answer_delay(call.engine, call.engine.generation_ptr(), *target, *std::move(wanted));
   co_return co_await std::move(testing);
 }
 

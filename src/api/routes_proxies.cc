@@ -70,8 +70,8 @@ Task<Reply> test(Call& call) {
       call.query, group == nullptr || group->url.empty() ? kDefaultTestUrl : group->url, "",
       view.generation().settings->unified_delay, refusal);
   if (!wanted) co_return refusal;
-  Task<Reply> testing = answer_delay(call.engine, call.engine.generation_ptr(), *target,
-                                  *std::move(wanted));
+  Task<Reply> testing =
+      answer_delay(call.engine, call.engine.generation_ptr(), *target, *std::move(wanted));
   co_return co_await std::move(testing);
 }
 
@@ -103,7 +103,7 @@ Task<Reply> test_group(Call& call) {
   if (!wanted) co_return refusal;
   std::vector<uint32_t> members = group->members;
   Task<Reply> testing = answer_group_delay(call.engine, call.engine.generation_ptr(),
-                                        std::move(members), *std::move(wanted));
+                                           std::move(members), *std::move(wanted));
   co_return co_await std::move(testing);
 }
 

@@ -206,10 +206,10 @@ int serve(const ServiceOptions& options) {
     }
   });
   bool restart = false;
-  controller.emplace(api::Controller::Parts{&engine, &reloader, &choices, &background, &store,
-                                            options.load, [&] { restart = true; },
-                                            [&] { resolver.flush(); }},
-                     controller_options(settings));
+  controller.emplace(
+      api::Controller::Parts{&engine, &reloader, &choices, &background, &store, options.load,
+                             [&] { restart = true; }, [&] { resolver.flush(); }},
+      controller_options(settings));
   const Status opened = controller->start();
   (void)opened;  // it has said so; the proxy works without
   g_control_backend = &control.backend();
