@@ -154,7 +154,11 @@ int run_program(int argc, char** argv) {
   };
   const int status = serve(service);
   if (started) run_hook("post-down", line->post_down);
-  return status;
+  if (status != kRestart) return status;
+  // With the same arguments and environment; nothing that was opened is left to it.
+  execv("/proc/self/exe", argv);
+  std::fprintf(stderr, "culvert: cannot start again: %s\n", std::strerror(errno));
+  return 1;
 }
 
 }  // namespace culvert::app

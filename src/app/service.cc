@@ -116,6 +116,18 @@ api::Controller::Options controller_options(const config::Settings& s) {
           s.cors_allow_origins,  s.cors_allow_private_network, s.handshake_timeout};
 }
 
+// Has the background thread end its work while everything that it works on is still there.
+class BackgroundEnd {
+ public:
+  explicit BackgroundEnd(rt::Background& background) : background_(background) {}
+  BackgroundEnd(const BackgroundEnd&) = delete;
+  BackgroundEnd& operator=(const BackgroundEnd&) = delete;
+  ~BackgroundEnd() { background_.stop(); }
+
+ private:
+  rt::Background& background_;
+};
+
 rt::Task<void> drain(engine::Engine& engine, bool* done) {
   co_await engine.drain(kDrainGrace);
   *done = true;
@@ -176,6 +188,7 @@ int serve(const ServiceOptions& options) {
   }
 
   rt::Worker::Enter enter(control);
+  const BackgroundEnd background_end(background);
   engine::Choices choices(control, background, store);
   choices.set_on(settings.store_selected);
   std::optional<api::Controller> controller;
@@ -193,9 +206,10 @@ int serve(const ServiceOptions& options) {
     }
   });
   bool restart = false;
-  controller.emplace(api::Controller::Parts{&engine, &reloader, &choices, &background, &store,
-                                            options.load, [&] { restart = true; }},
-                     controller_options(settings));
+  controller.emplace(
+      api::Controller::Parts{&engine, &reloader, &choices, &background, &store, options.load,
+                             [&] { restart = true; }, [&] { resolver.flush(); }},
+      controller_options(settings));
   const Status opened = controller->start();
   (void)opened;  // it has said so; the proxy works without
   g_control_backend = &control.backend();
@@ -226,7 +240,8 @@ int serve(const ServiceOptions& options) {
   control.scope().cancel();
   while (control.scope().running() != 0) control.turn(TimePoint::min());
   g_control_backend = nullptr;
-  return 0;
+  // A signal that came in the meantime ends the program for good.
+  return restart && g_stop.load() == 0 ? kRestart : 0;
 }
 
 }  // namespace culvert::app

@@ -23,7 +23,10 @@ struct ServiceOptions {
   std::function<void()> on_started = [] {};
 };
 
-// Serves until SIGINT or SIGTERM; the exit status.
+// What serve() returns when the API asked for a restart: the program is to be executed anew.
+inline constexpr int kRestart = -1;
+
+// Serves until SIGINT or SIGTERM; the exit status, or kRestart.
 int serve(const ServiceOptions& options);
 
 }  // namespace culvert::app
