@@ -35,6 +35,10 @@ cmd:python3 python3
 py:pytest python3-pytest
 cmd:curl curl
 cmd:dnsmasq dnsmasq-base
+cmd:microsocks microsocks
+cmd:danted dante-server
+cmd:tinyproxy tinyproxy
+cmd:ip iproute2
 LIST
       ;;
     bench)
