@@ -40,7 +40,8 @@ class HostRestorer {
   bool keep_ = false;
 };
 
-// "PROXY[HK-1]": the outermost group and the node, as mihomo's log has it. Made when it is asked for.
+// "PROXY[HK-1]": the outermost group and the node, as mihomo's log has it. Made when it is asked
+// for.
 struct ChainText {
   const stats::Directory& directory;
   const Path& path;
@@ -51,6 +52,18 @@ struct ChainText {
     return format("{}[{}]", name(chain.back()), name(chain.front()));
   }
 };
+
+// The listener with this number, and among several that are tunnels the one that `is_it` knows by
+// its address.
+template <class IsIt>
+const Generation::Listener* listener_of(const Generation& g, uint32_t number, IsIt is_it) {
+  const Generation::Listener* first = g.listener(number);
+  if (first == nullptr || first->type != "tunnel" || is_it(first->at)) return first;
+  const auto found = std::ranges::find_if(g.listeners, [&](const Generation::Listener& l) {
+    return l.number == number && is_it(l.at);
+  });
+  return found == g.listeners.end() ? nullptr : &*found;
+}
 
 }  // namespace
 
@@ -63,7 +76,7 @@ struct WorkerCore::Gate final : rt::Acceptor {
       // As long as a generation takes to begin: a few turns of the loop.
       waiting.push_back(std::move(s));
     } else {
-      core.place(number, socket->local().port, std::move(s));
+      core.place({number, socket->local().port, wanted}, std::move(s));
     }
   }
   void accept_paused(Error error) override {
@@ -145,7 +158,7 @@ void WorkerCore::close_listeners() {
 
 // ---------------------------------------------------------------- connections
 
-void WorkerCore::place(uint32_t listener, uint16_t port, rt::AcceptedSocket socket) {
+void WorkerCore::place(const Door& door, rt::AcceptedSocket socket) {
   WorkerCore* best = this;
   uint32_t least = worker_.load();
   for (const auto& peer : peers_) {
@@ -158,20 +171,20 @@ void WorkerCore::place(uint32_t listener, uint16_t port, rt::AcceptedSocket sock
   if (worker_.load() * 2 <= least * 3) best = this;
   best->worker_.add_load(1);
   if (best == this) {
-    serve(listener, port, std::move(socket));
+    serve(door, std::move(socket));
   } else {
-    best->worker_.post([best, listener, port, s = std::move(socket)]() mutable {
-      best->serve(listener, port, std::move(s));
-    });
+    best->worker_.post(
+        [best, door, s = std::move(socket)]() mutable { best->serve(door, std::move(s)); });
   }
 }
 
-void WorkerCore::serve(uint32_t listener, uint16_t port, rt::AcceptedSocket socket) {
+void WorkerCore::serve(const Door& door, rt::AcceptedSocket socket) {
   const Endpoint source = socket.remote();
   // It may have gone while the connection was on its way here.
-  const Generation::Listener* l = generation_->listener(listener);
-  const bool admitted = l != nullptr && !scope_.cancelled() &&
-                        (!l->classic || generation_->admits(source.ip));
+  const Generation::Listener* l =
+      listener_of(*generation_, door.listener, [&](const Endpoint& at) { return at == door.at; });
+  const bool admitted =
+      l != nullptr && !scope_.cancelled() && (!l->classic || generation_->admits(source.ip));
   Result<StreamPtr> stream = Errc::kRejected;
   if (admitted) stream = worker_.backend().adopt(std::move(socket));
   if (!stream.ok()) {
@@ -180,7 +193,7 @@ void WorkerCore::serve(uint32_t listener, uint16_t port, rt::AcceptedSocket sock
     worker_.add_load(-1);
     return;
   }
-  const flow::AcceptInfo info{source, port, listener,
+  const flow::AcceptInfo info{source, door.port, door.listener,
                               worker_.now() + generation_->settings->handshake_timeout};
   ++sessions_;
   scope_.spawn("session", session(*std::move(stream), info, l->inbound));
@@ -213,7 +226,8 @@ Task<Result<WorkerCore::Verdict>> WorkerCore::decide(FlowMeta& meta, TimePoint d
   uint32_t from = 0;
   for (;;) {
     const Generation& g = *generation_;
-    const Generation::Listener* listener = g.listener(meta.inbound);
+    const Generation::Listener* listener = listener_of(
+        g, meta.inbound, [&](const Endpoint& at) { return at.port == meta.inbound_port; });
     Verdict v;
     if (listener != nullptr && listener->proxy) {
       v.path = g.resolve(*listener->proxy);
@@ -342,6 +356,5 @@ void WorkerCore::abort_all() {
   scope_.cancel();
   relays_.abort_all();
 }
-
 
 }  // namespace culvert::engine

@@ -37,6 +37,7 @@ def free_port(host="127.0.0.1"):
                 probe.bind((host, port))
             except OSError:
                 continue
+            given_ports.add(port)
             return port
     raise AssertionError("no free port")
 
