@@ -255,7 +255,7 @@ def test_a_node_whose_server_is_our_own_listener(culvert, serve, kind, through):
     start = time.monotonic()
     with pytest.raises(Refused):
         socks5(port, "exact.example", 80)
-    assert time.monotonic() - start < 1
+    assert time.monotonic() - start < 3
     process.wait_log("exact.example:80")
     all_at_once([lambda: pytest.raises(Refused, socks5, port, "exact.example", 80)] * 50)
     with socks5(port, "origin.example", serve(echo).port) as connection:
@@ -275,7 +275,7 @@ def test_a_chain_that_is_a_loop(culvert, serve):
     start = time.monotonic()
     with pytest.raises(Refused):
         socks5(process.mixed, "exact.example", 80)
-    assert time.monotonic() - start < 1
+    assert time.monotonic() - start < 3
     process.wait_log("dial loop: N -> D -> N")
 
     def tries(count):

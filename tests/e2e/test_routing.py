@@ -1,4 +1,6 @@
 """Rules of every type, judged by where a flow goes: to one node or another."""
+import socket
+
 import pytest
 
 from clients import Refused, basic, connect, http_connect, read_response, socks4a, socks5
@@ -24,7 +26,6 @@ def route(process, opened):
 
 def from_address(source, proxy_port, host, port, source_port=0):
     """A SOCKS4a connection from this local address."""
-    import socket
     connection = socket.create_connection(("127.0.0.1", proxy_port), timeout=10,
                                           source_address=(source, source_port))
     connection.sendall(b"\x04\x01" + port.to_bytes(2, "big") + b"\0\0\0\1\0" + host.encode() +
