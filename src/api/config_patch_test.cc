@@ -64,8 +64,10 @@ TEST(ConfigPatch, ChangesWhatItNames) {
 TEST(ConfigPatch, MovesListeners) {
   Diagnostics out;
   config::Settings s = with_mixed(7890);
-  s.listeners.push_back(
-      {.name = "other", .type = "mixed", .listen = {IpAddress::v4(0x7f000001), 1080}});
+  config::ListenerSettings& other = s.listeners.emplace_back();
+  other.name = "other";
+  other.type = "mixed";
+  other.listen = {IpAddress::v4(0x7f000001), 1080};
   auto after =
       apply_config_patch(s, patch_of(R"({"mixed-port":0,"port":81,"socks-port":82})"), out);
   ASSERT_TRUE(after.has_value());

@@ -42,12 +42,15 @@ Controller::Controller(Parts parts, Options options)
     : parts_(std::move(parts)),
       engine_(*parts_.engine),
       options_(std::move(options)),
-      state_(new ControllerState{parts_, options_, {}, {}}),
+      listing_scope_(&engine_.control().scope()),
+      state_(new ControllerState{parts_, options_, {engine_, listing_scope_}, {}, {}}),
       scope_(&engine_.control().scope()) {}
 
 Controller::~Controller() {
   stop();
-  while (scope_.running() != 0) engine_.control().turn(TimePoint::min());
+  while (scope_.running() != 0 || listing_scope_.running() != 0) {
+    engine_.control().turn(TimePoint::min());
+  }
 }
 
 Status Controller::start() {
@@ -131,6 +134,7 @@ void Controller::stop_accepting() {
 void Controller::stop() {
   stop_accepting();
   scope_.cancel();
+  listing_scope_.cancel();
 }
 
 }  // namespace culvert::api

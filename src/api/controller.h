@@ -88,6 +88,7 @@ class Controller {
   const Parts parts_;
   engine::Engine& engine_;
   Options options_;
+  rt::Scope listing_scope_;  // of what sessions share, beside them
   std::unique_ptr<ControllerState> state_;
   std::unique_ptr<Gate> gate_;
   std::unique_ptr<Gate> unix_gate_;

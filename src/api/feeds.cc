@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 
-#include "api/connections_text.h"
 #include "api/json_writer.h"
 #include "api/log_feed.h"
 #include "api/views.h"
@@ -75,11 +74,13 @@ Task<void> push_memory(Push& push) {
   }
 }
 
-Task<void> push_connections(engine::Engine& engine, Push& push, Duration interval) {
-  for (TimePoint next = now() + interval;; next = now() + interval) {
-    const Status sent = co_await send_connections(push, engine, now() + Controller::kWriteTime);
+Task<void> push_connections(SharedListings& listings, Push& push, Duration interval) {
+  const SharedListings::Subscription subscription(listings);
+  for (;;) {
+    const Status sent = co_await listings.send(push, interval, now() + Controller::kWriteTime);
     if (!sent.ok()) co_return;
-    const Status waited = co_await push.wait(next, nullptr);
+    // One that took longer passes over what came meanwhile.
+    const Status waited = co_await push.wait(SharedListings::next_tick(now(), interval), nullptr);
     if (!waited.ok()) co_return;
   }
 }
@@ -139,7 +140,7 @@ Task<void> run_feed(ControllerState& state, Push& push, FeedRequest request) {
       co_await push_logs(engine.control(), push, request.level, request.structured);
       break;
     case Feed::kConnections:
-      co_await push_connections(engine, push, request.interval);
+      co_await push_connections(state.listings, push, request.interval);
       break;
   }
 }

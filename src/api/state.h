@@ -6,6 +6,7 @@
 
 #include "api/body.h"
 #include "api/controller.h"
+#include "api/shared_listing.h"
 #include "route/hit_counters.h"
 
 namespace culvert::api {
@@ -14,6 +15,7 @@ struct ControllerState {
   const Controller::Parts& parts;
   // The current ones: not to be kept over a wait.
   const Controller::Options& options;
+  SharedListings listings;
   BodyRoom bodies;
 
   // What rules were hit, as it was counted for who still reads it (rules_text.h).
