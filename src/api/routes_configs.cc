@@ -21,6 +21,20 @@ Reply get(Call& call) {
   return reply;
 }
 
+// The controller stays what it is, as in mihomo: a client does not lock itself out by a profile
+// that has another secret, or none. SIGHUP changes it.
+engine::Reloader::SettingsPtr with_controller_of(const config::Settings& current,
+                                                 const config::Settings& loaded) {
+  auto out = std::make_shared<config::Settings>(loaded);
+  out->external_controller = current.external_controller;
+  out->external_controller_unix = current.external_controller_unix;
+  out->external_ui = current.external_ui;
+  out->secret = current.secret;
+  out->cors_allow_origins = current.cors_allow_origins;
+  out->cors_allow_private_network = current.cors_allow_private_network;
+  return out;
+}
+
 // Another profile. Which paths may be read is for the one who loads to say.
 Task<Reply> put(Call& call) {
   const Controller::Parts& parts = call.state.parts;
@@ -42,9 +56,12 @@ Task<Reply> put(Call& call) {
   }
   if (source.path.find('\0') != std::string::npos) co_return bad_request();
   // The program's own, which outlives the background thread's work.
-  engine::Reloader::Load load = [load_profile = parts.load, source = std::move(source)](
-                                    const engine::Reloader::SettingsPtr&, Diagnostics& out) {
-    return load_profile(source, out);
+  engine::Reloader::Load load =
+      [load_profile = parts.load, source = std::move(source)](
+          const engine::Reloader::SettingsPtr& current,
+          Diagnostics& out) -> engine::Reloader::SettingsPtr {
+    const auto loaded = load_profile(source, out);
+    return loaded == nullptr ? nullptr : with_controller_of(*current, *loaded);
   };
   auto changing = parts.reloader->change(std::move(load));
   const auto outcome = co_await std::move(changing);

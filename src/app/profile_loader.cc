@@ -86,6 +86,13 @@ std::optional<Profile> ProfileLoader::load_file(const std::string& path, Diagnos
   return finish(config::load_file(path, options_, out), path, out);
 }
 
+std::optional<Profile> ProfileLoader::load_named(const std::string& path, Diagnostics& out) const {
+  if (const auto allowed = config::allowed_path(options_, path)) return load_file(*allowed, out);
+  out.add({Severity::kError, path, 0, 0, {},
+           "not in the home directory, nor in one that SAFE_PATHS lists", {}});
+  return std::nullopt;
+}
+
 std::optional<Profile> ProfileLoader::load_text(std::string text, Diagnostics& out) const {
   constexpr const char* kName = "<payload>";
   auto settings = config::load_text(kName, std::move(text), options_, out);

@@ -29,12 +29,14 @@ class ProfileLoader {
 
   // What the command line asks for. Blocks. Standard input is read once and kept.
   std::optional<Profile> load(Diagnostics& out);
-  // Another file. Blocks.
-  [[nodiscard]] std::optional<Profile> load_file(const std::string& path, Diagnostics& out) const;
+  // Another file, which a client of the controller names: an error when it is outside of the home
+  // directory and the safe paths. Blocks.
+  [[nodiscard]] std::optional<Profile> load_named(const std::string& path, Diagnostics& out) const;
   // A text that came from elsewhere: nothing is overridden in it.
   [[nodiscard]] std::optional<Profile> load_text(std::string text, Diagnostics& out) const;
 
  private:
+  [[nodiscard]] std::optional<Profile> load_file(const std::string& path, Diagnostics& out) const;
   std::optional<Profile> finish(std::optional<config::Settings> settings, std::string path,
                                 Diagnostics& out) const;
 

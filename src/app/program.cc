@@ -142,7 +142,7 @@ int run_program(int argc, char** argv) {
                      Diagnostics& out) -> std::shared_ptr<const config::Settings> {
     std::optional<Profile> again = source.is_text        ? loader.load_text(source.text, out)
                                    : source.path.empty() ? loader.load(out)
-                                                         : loader.load_file(source.path, out);
+                                                         : loader.load_named(source.path, out);
     if (!again) return nullptr;
     if (again->built_in && again->settings.secret.empty()) again->settings.secret = secret;
     return std::make_shared<config::Settings>(std::move(again->settings));

@@ -56,9 +56,6 @@ std::optional<Named> define_name(Loading& loading, yaml::MapReader& entry, Named
                                  size_t index);
 // A target that exists by now.
 std::optional<uint32_t> find_target(const Loading& loading, std::string_view name);
-// The path of a file or directory that a profile names: relative ones begin in the home directory.
-// Nothing when it is outside of it and of the safe paths.
-std::optional<std::string> allowed_path(const LoadOptions& options, std::string_view text);
 // The word of a list nearest to a wrong one: ", or did you mean ss?"; empty when there is none.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> words);
 

@@ -161,6 +161,10 @@ std::optional<Settings> load_file(const std::string& path, const LoadOptions& op
 // there are none.
 std::string unsupported_report(const Settings& settings);
 
+// The path of a file or directory that a profile or a client of the controller names: relative ones
+// begin in the home directory. Nothing when it is outside of it and of the safe paths.
+std::optional<std::string> allowed_path(const LoadOptions& options, std::string_view text);
+
 // What runs when there is no profile.
 std::string default_profile();
 

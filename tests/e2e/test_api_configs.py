@@ -82,7 +82,12 @@ def test_k33_bad_profiles(download):
     assert status == 400 and f":{lines}:" in answer["message"], answer
     assert api.send("PUT", "/configs", {"path": "config.yaml"}) == (
         400, {"message": "path is not a absolute path"})
-    assert api.send("PUT", "/configs", {"path": "/etc/passwd"})[0] == 400
+    status, answer = api.send("PUT", "/configs", {"path": "/etc/passwd"})
+    assert status == 400 and "SAFE_PATHS" in answer["message"] and "root" not in answer["message"]
+    # Nothing of the controller's comes from a client.
+    status, _ = api.send("PUT", "/configs", {"payload": "secret: other\nmixed-port: %d\n"
+                                             "rules: ['MATCH,DIRECT']" % download.mixed})
+    assert status == 204 and api.send("GET", "/version")[0] == 200
     assert api.send("PUT", "/configs", {"path": "/nowhere/at/all.yaml"})[0] == 400
     for body in ([], {"path": 7}, {"payload": {}}, "text"):
         assert api.send("PUT", "/configs", body) == (400, {"message": "Body invalid"}), body
