@@ -37,6 +37,10 @@ cmd:python3 python3
 py:pytest python3-pytest
 cmd:curl curl
 cmd:dnsmasq dnsmasq-base
+cmd:microsocks microsocks
+cmd:danted dante-server
+cmd:tinyproxy tinyproxy
+cmd:ip iproute2
 LIST
       ;;
     bench)

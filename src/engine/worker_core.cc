@@ -53,6 +53,18 @@ struct ChainText {
   }
 };
 
+// The listener with this number, and among several that are tunnels the one that `is_it` knows by
+// its address.
+template <class IsIt>
+const Generation::Listener* listener_of(const Generation& g, uint32_t number, IsIt is_it) {
+  const Generation::Listener* first = g.listener(number);
+  if (first == nullptr || first->type != "tunnel" || is_it(first->at)) return first;
+  const auto found = std::ranges::find_if(g.listeners, [&](const Generation::Listener& l) {
+    return l.number == number && is_it(l.at);
+  });
+  return found == g.listeners.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 // One listener's socket on this worker.
@@ -64,7 +76,7 @@ struct WorkerCore::Gate final : rt::Acceptor {
       // As long as a generation takes to begin: a few turns of the loop.
       waiting.push_back(std::move(s));
     } else {
-      core.place(number, socket->local().port, std::move(s));
+      core.place({number, port, wanted}, std::move(s));
     }
   }
   void accept_paused(Error error) override {
@@ -74,6 +86,7 @@ struct WorkerCore::Gate final : rt::Acceptor {
   const Endpoint wanted;
   const rt::ListenOptions options;
   uint32_t number = 0;  // of the listener that it is for
+  uint16_t port = 0;    // where it really listens
   bool waits = true;
   std::deque<rt::AcceptedSocket> waiting;
   std::unique_ptr<rt::Listener> socket;
@@ -115,6 +128,7 @@ Status WorkerCore::prepare(const Generation& next, std::vector<Endpoint>& at, si
     }
     fresh->socket = *std::move(socket);
     at[i] = fresh->socket->local();
+    fresh->port = at[i].port;
     prepared_.push_back(std::move(fresh));
   }
   return {};
@@ -146,7 +160,7 @@ void WorkerCore::close_listeners() {
 
 // ---------------------------------------------------------------- connections
 
-void WorkerCore::place(uint32_t listener, uint16_t port, rt::AcceptedSocket socket) {
+void WorkerCore::place(const Door& door, rt::AcceptedSocket socket) {
   WorkerCore* best = this;
   uint32_t least = worker_.load();
   for (const auto& peer : peers_) {
@@ -159,18 +173,18 @@ void WorkerCore::place(uint32_t listener, uint16_t port, rt::AcceptedSocket sock
   if (worker_.load() * 2 <= least * 3) best = this;
   best->worker_.add_load(1);
   if (best == this) {
-    serve(listener, port, std::move(socket));
+    serve(door, std::move(socket));
   } else {
-    best->worker_.post([best, listener, port, s = std::move(socket)]() mutable {
-      best->serve(listener, port, std::move(s));
-    });
+    best->worker_.post(
+        [best, door, s = std::move(socket)]() mutable { best->serve(door, std::move(s)); });
   }
 }
 
-void WorkerCore::serve(uint32_t listener, uint16_t port, rt::AcceptedSocket socket) {
+void WorkerCore::serve(const Door& door, rt::AcceptedSocket socket) {
   const Endpoint source = socket.remote();
   // It may have gone while the connection was on its way here.
-  const Generation::Listener* l = generation_->listener(listener);
+  const Generation::Listener* l =
+      listener_of(*generation_, door.listener, [&](const Endpoint& at) { return at == door.at; });
   const bool admitted =
       l != nullptr && !scope_.cancelled() && (!l->classic || generation_->admits(source.ip));
   Result<StreamPtr> stream = Errc::kRejected;
@@ -181,7 +195,7 @@ void WorkerCore::serve(uint32_t listener, uint16_t port, rt::AcceptedSocket sock
     worker_.add_load(-1);
     return;
   }
-  const flow::AcceptInfo info{source, port, listener,
+  const flow::AcceptInfo info{source, door.port, door.listener,
                               worker_.now() + generation_->settings->handshake_timeout};
   ++sessions_;
   scope_.spawn("session", session(*std::move(stream), info, l->inbound));
@@ -214,7 +228,8 @@ Task<Result<WorkerCore::Verdict>> WorkerCore::decide(FlowMeta& meta, TimePoint d
   uint32_t from = 0;
   for (;;) {
     const Generation& g = *generation_;
-    const Generation::Listener* listener = g.listener(meta.inbound);
+    const Generation::Listener* listener = listener_of(
+        g, meta.inbound, [&](const Endpoint& at) { return at.port == meta.inbound_port; });
     Verdict v;
     if (listener != nullptr && listener->proxy) {
       v.path = g.resolve(*listener->proxy);

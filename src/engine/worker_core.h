@@ -57,10 +57,17 @@ class WorkerCore final : public flow::FlowSink {
 
  private:
   struct Gate;
+  // Where a connection came in. Tunnels are many listeners with one name, and so one number: their
+  // addresses tell them apart.
+  struct Door {
+    uint32_t listener = 0;  // its number
+    uint16_t port = 0;
+    Endpoint at;  // as the profile has it
+  };
   // Places an accepted connection: here, or on the least loaded worker when this one carries more
   // than one and a half times its load.
-  void place(uint32_t listener, uint16_t port, rt::AcceptedSocket socket);
-  void serve(uint32_t listener, uint16_t port, rt::AcceptedSocket socket);
+  void place(const Door& door, rt::AcceptedSocket socket);
+  void serve(const Door& door, rt::AcceptedSocket socket);
   flow::Task<void> session(flow::StreamPtr stream, flow::AcceptInfo info,
                            std::shared_ptr<flow::Inbound> inbound);
   // Where a flow goes and by which rule.

@@ -9,6 +9,8 @@ Task<Result<StreamPtr>> dial_server(Dialer& dialer, const ServerAddress& server,
   FlowMeta meta = flow;
   meta.destination = Endpoint(server.ip, server.port, *scope);
   meta.resolved = {};
+  // By the profile: it may be an address that the client could not reach by itself.
+  meta.address_named = true;
   meta.host = nullptr;
   meta.host_length = 0;
   if (!server.ip.valid()) meta.set_host(server.host);

@@ -1,11 +1,14 @@
 import os
 import pathlib
 import shutil
+import signal
+import socket
+import subprocess
 
 import pytest
 
 from clients import Api
-from harness import Culvert, Curl, free_port, profile
+from harness import Culvert, Curl, free_port, profile, wait_until
 from servers import HttpOrigin, Server
 
 # Everything the tests call by name; nothing asks the network.
@@ -72,6 +75,7 @@ def culvert(pytestconfig, tmp_path):
                 settings["external_controller"] = f"127.0.0.1:{process.controller}"
                 ports.append(process.controller)
             process.secret = settings["secret"] or ""
+            process.settings = settings
             text = profile(**{k: v for k, v in settings.items() if v is not None})
             (process.home / "config.yaml").write_text(text)
             process.start("-d", str(process.home), *args, **(start or {}))
@@ -102,6 +106,35 @@ def serve():
     yield make
     for server in made:
         server.stop()
+
+
+@pytest.fixture
+def peer(tmp_path):
+    """Starts proxies of other people: peer(port, command...) runs one until the test is over
+    and waits until it listens on 127.0.0.1."""
+    made = []
+
+    def start(port, *command):
+        log = tmp_path / f"peer{len(made)}.log"
+        with open(log, "wb") as out:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                       start_new_session=True)
+        made.append(process)
+
+        def listens():
+            assert process.poll() is None, log.read_text()
+            with socket.socket() as probe:
+                return probe.connect_ex(("127.0.0.1", port)) == 0
+
+        wait_until(listens, 10, f"{command[0]} on port {port}")
+        return port
+
+    yield start
+    for process in made:
+        # Some of them are several processes, which are a session of their own.
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(5)
 
 
 @pytest.fixture(scope="session")

@@ -37,6 +37,7 @@ def free_port(host="127.0.0.1"):
                 probe.bind((host, port))
             except OSError:
                 continue
+            given_ports.add(port)
             return port
     raise AssertionError("no free port")
 
@@ -108,6 +109,18 @@ class Culvert:
         if self.is_running():
             self.process.send_signal(number)
         return self.wait_exit()
+
+    def reload(self, text=None, seconds=10, **changes):
+        """Writes the profile with these keys changed (None leaves one out), or `text`, has it loaded
+        and returns whether it was."""
+        if text is None:
+            self.settings = {**self.settings, **changes}
+            text = profile(**{k: v for k, v in self.settings.items() if v is not None})
+        (self.home / "config.yaml").write_text(text)
+        before = len(self.log())
+        self.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: "reloaded" in self.log()[before:], seconds, "a reload")
+        return "not reloaded" not in self.log()[before:]
 
     def kill(self):
         if self.is_running():

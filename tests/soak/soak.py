@@ -3,8 +3,8 @@
 
     tests/soak/soak.py [--binary PATH] [--seconds N] [--reloads N] [--flat MIB] [--json FILE]
 
-A second Culvert is the socks5 and http server that the first one's nodes lead to. Through the first
-go, all at once:
+Two further Culverts are the socks5 and http servers that the nodes of the first lead to, one through
+the other in a chain. Through the first go, all at once:
 
   held     flows that stay open throughout and exchange a line now and then
   short    connections that come and go: a request, its answer, checked byte by byte
@@ -188,7 +188,7 @@ class Soak:
         self.options = options
         self.folder = folder
         self.binary = options.binary
-        (self.mixed, self.socks, self.http, self.extra, self.controller, self.server_mixed,
+        (self.mixed, self.socks, self.extra, self.controller, self.near, self.far,
          self.own) = free_ports(7)
         self.counts = {"short": 0, "bulk": 0, "held": 0, "reloads": 0, "refused": 0, "patches": 0,
                        "lists": 0}
@@ -197,15 +197,16 @@ class Soak:
 
     # ------------------------------------------------------------ profiles
 
-    def server_profile(self):
-        return {"mixed-port": self.server_mixed, "log-level": "warning", "culvert": {"workers": 1},
+    @staticmethod
+    def server_profile(port):
+        return {"mixed-port": port, "log-level": "warning", "culvert": {"workers": 1},
                 "rules": ["MATCH,DIRECT"]}
 
     def profile(self, variant=0):
         nodes = [
-            {"name": "S", "type": "socks5", "server": HOST, "port": self.server_mixed},
-            {"name": "H", "type": "http", "server": HOST, "port": self.server_mixed},
-            {"name": "Chain", "type": "socks5", "server": HOST, "port": self.server_mixed,
+            {"name": "S", "type": "socks5", "server": HOST, "port": self.far},
+            {"name": "H", "type": "http", "server": HOST, "port": self.near},
+            {"name": "Chain", "type": "socks5", "server": HOST, "port": self.far,
              "dialer-proxy": "H"}]
         profile = {
             "mixed-port": self.mixed, "socks-port": self.socks, "log-level": "warning",
@@ -225,7 +226,7 @@ class Soak:
         elif variant == 3:
             nodes[0]["tfo"] = True
             nodes.append({"name": "More", "type": "socks5", "server": HOST,
-                          "port": self.server_mixed, "username": "n", "password": "n"})
+                          "port": self.far, "username": "n", "password": "n"})
             profile["proxy-groups"][0]["proxies"].append("More")
         elif variant == 4:
             profile["rules"] = ["MATCH,NOWHERE"]
@@ -332,7 +333,7 @@ class Soak:
                 writer.close()
                 return
             except OSError:
-                if not (self.program.alive() and self.server.alive()):
+                if not all(p.alive() for p in (self.program, *self.servers)):
                     raise Failed("it did not start") from None
                 await asyncio.sleep(0.05)
 
@@ -345,13 +346,16 @@ class Soak:
             await asyncio.sleep(0.05)
 
     async def run(self):
+        # Once one part has failed, what the others say on their way out is of no interest.
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
         self.origin = Origin()
         await self.origin.start()
-        self.server = Program(self.binary, self.folder / "server", self.server_profile())
+        self.servers = [Program(self.binary, self.folder / f"server{port}",
+                                self.server_profile(port)) for port in (self.near, self.far)]
         self.program = Program(self.binary, self.folder / "program", self.profile())
         status = None
         try:
-            for port in (self.server_mixed, self.mixed, self.controller):
+            for port in (self.near, self.far, self.mixed, self.controller):
                 await within("start", self.listening(port))
             await within("rest", self.quiet())
             before = self.program.descriptors()
@@ -387,7 +391,8 @@ class Soak:
         finally:
             if status is None:
                 self.program.stop()
-            self.server.stop()
+            for server in self.servers:
+                server.stop()
             self.origin.server.close()
         self.judge_memory()
 

@@ -4,16 +4,16 @@
 
 #include <deque>
 
+#include "flow/testing/lent_stream.h"
 #include "flow/testing/twins.h"
-#include "protocol/http/testing/lent_stream.h"
 #include "rt/testing/sim.h"
 
 namespace culvert::protocol::http {
 namespace {
 
 using namespace std::chrono_literals;
+using flow::testing::LentStream;
 using flow::testing::MemoryStream;
-using http::testing::LentStream;
 
 class HttpInboundTest : public ::testing::Test {
  protected:

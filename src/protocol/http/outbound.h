@@ -3,7 +3,8 @@
 //
 //   {name, type: http, server, port, username, password, headers: {name: value}}
 //
-// Names go to the proxy as they are, which resolves them. TCP only.
+// A Host among the headers takes the place of ours, and so does a Proxy-Authorization where there
+// is no username. Names go to the proxy as they are, which resolves them. TCP only.
 #pragma once
 
 #include <memory>

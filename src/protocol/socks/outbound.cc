@@ -108,12 +108,15 @@ class SocksOutbound final : public flow::Outbound {
     status = co_await rt::write_all(stream, writer.written(), deadline);
     if (!status.ok()) co_return status.error().from(Side::kUpstream);
 
-    // Version, reply, nothing, the type of the address that the server uses and its first byte,
-    // which for a name is its length.
-    status = co_await read_exactly(stream, MutableBytes(in).first(5), deadline);
+    // Version and reply: where it is a refusal, some servers say no more.
+    status = co_await read_exactly(stream, MutableBytes(in).first(2), deadline);
     if (!status.ok()) co_return status;
     if (in[0] != kVersion) co_return Error(Errc::kBadMessage, Side::kUpstream);
     if (in[1] != 0) co_return error_for(in[1]);
+    // Nothing, the type of the address that the server uses and its first byte, which for a name is
+    // its length.
+    status = co_await read_exactly(stream, MutableBytes(in).subspan(2, 3), deadline);
+    if (!status.ok()) co_return status;
     size_t rest = 0;
     switch (in[3]) {
       case 1:
@@ -153,9 +156,20 @@ class SocksOutbound final : public flow::Outbound {
   flow::Dialer& dialer_;
 };
 
+// Without TLS its keys mean nothing.
+void read_tls(yaml::MapReader& proxy, flow::Unsupported& unsupported) {
+  if (proxy.boolean("tls").value_or(false)) unsupported.say("tls: not supported in this version");
+  proxy.allow(
+      {"skip-cert-verify", "name-cert-verify", "fingerprint", "certificate", "private-key"});
+}
+
 }  // namespace
 
-std::shared_ptr<const flow::Options> read_outbound(yaml::MapReader& proxy, flow::Unsupported&) {
+std::shared_ptr<const flow::Options> read_outbound(yaml::MapReader& proxy,
+                                                   flow::Unsupported& unsupported) {
+  read_tls(proxy, unsupported);
+  const auto udp = proxy.boolean("udp");
+  (void)udp;  // TCP is carried either way
   auto server = flow::read_server(proxy);
   auto options = std::make_shared<SocksOptions>();
   options->username = proxy.string("username").value_or("");

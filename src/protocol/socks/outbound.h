@@ -2,7 +2,7 @@
 //
 //   {name, type: socks5, server, port, username, password}
 //
-// Names go to the server as they are, which resolves them. TCP only.
+// Names go to the server as they are, which resolves them. TCP only, whatever `udp` says.
 #pragma once
 
 #include <memory>

@@ -4,11 +4,11 @@
 
 #include "flow/testing/twins.h"
 
-namespace culvert::protocol::http::testing {
+namespace culvert::flow::testing {
 
-class LentStream final : public flow::Stream {
+class LentStream final : public Stream {
  public:
-  explicit LentStream(flow::testing::MemoryStream& inner) : inner_(inner) {}
+  explicit LentStream(MemoryStream& inner) : inner_(inner) {}
   ~LentStream() override {
     if (!inner_.closed()) inner_.close();
   }
@@ -26,7 +26,7 @@ class LentStream final : public flow::Stream {
   Endpoint remote() const override { return inner_.remote(); }
 
  private:
-  flow::testing::MemoryStream& inner_;
+  MemoryStream& inner_;
 };
 
-}  // namespace culvert::protocol::http::testing
+}  // namespace culvert::flow::testing

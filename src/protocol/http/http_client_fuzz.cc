@@ -1,0 +1,39 @@
+// What an HTTP proxy may say to the outbound: bytes after which it ends its direction.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "flow/testing/outbound_trial.h"
+#include "protocol/http/inbound.h"
+
+namespace {
+
+struct End {
+  culvert::Error error;
+  size_t unread;
+  friend bool operator==(const End&, const End&) = default;
+};
+
+End run(std::string_view said, size_t read_limit) {
+  culvert::flow::testing::OutboundTrial t(&culvert::protocol::http::register_protocol, "http",
+                                          "{server: a.example, port: 1, username: u, password: p}");
+  t.server.read_limit = read_limit;
+  t.server.feed(said);
+  t.server.feed_end();
+  t.dial("a.example:443");
+  // Whoever ends never keeps a dial waiting.
+  if (!t.over()) std::abort();
+  return {t.error(), t.open() ? t.server.unread() : 0};
+}
+
+}  // namespace
+
+int culvert_fuzz_http_client(const uint8_t* data, size_t size) {
+  const std::string_view said(reinterpret_cast<const char*>(data), size);
+  const End whole = run(said, SIZE_MAX);
+  if (whole != run(said, 1)) std::abort();
+  // The shortest answer is "HTTP/1.1 200" and two line ends.
+  if (whole.error.code == culvert::Errc::kNone && whole.unread + 16 > size) std::abort();
+  return 0;
+}
