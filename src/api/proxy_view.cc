@@ -88,25 +88,28 @@ void ProxyView::append(JsonWriter& w, uint32_t target) const {
 }
 
 std::vector<ProviderView> providers_of(const ProxyView& view) {
+  constexpr std::string_view kAny = "*";
   const engine::Generation& g = view.generation();
   std::vector<ProviderView> out;
+  out.reserve(g.settings->groups.size() + 1);
   ProviderView& all = out.emplace_back();
   all.name = "default";
   all.test_url = kDefaultTestUrl;
-  all.expected = "*";
+  all.expected = kAny;
   for (uint32_t t = 0; t < g.targets.size(); ++t) {
     // In mihomo's order: what a profile may name, but for PASS and what is only made for groups.
     if (t == route::kDirect || t == route::kReject || t >= route::kBuiltInTargets) {
-      all.targets.push_back(t);
+      all.own.push_back(t);
     }
   }
+  all.targets = all.own;
   for (const config::GroupSettings& group : g.settings->groups) {
     if (group.target == route::kGlobal) continue;
-    ProviderView& own = out.emplace_back();
-    own.name = group.name;
-    own.test_url = group.url.empty() ? kDefaultTestUrl : std::string_view(group.url);
-    own.expected = group.expected_status.empty() ? "*" : group.expected_status;
-    own.targets = group.members;
+    ProviderView& one = out.emplace_back();
+    one.name = group.name;
+    one.test_url = group.url.empty() ? kDefaultTestUrl : std::string_view(group.url);
+    one.expected = group.expected_status.empty() ? kAny : std::string_view(group.expected_status);
+    one.targets = group.members;
   }
   return out;
 }

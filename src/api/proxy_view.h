@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,11 +41,13 @@ class ProxyView {
 // A provider, as mihomo shows what is no file: "default", which has every node and group, and one
 // for each group that names its nodes itself.
 struct ProviderView {
-  std::string name;
-  std::string test_url;
-  std::string expected;
-  std::vector<uint32_t> targets;
+  std::string_view name;
+  std::string_view test_url;
+  std::string_view expected;
+  std::vector<uint32_t> own;          // of "default"
+  std::span<const uint32_t> targets;  // these, or the group's members
 };
+// They view the generation, which `view` keeps alive.
 std::vector<ProviderView> providers_of(const ProxyView& view);
 
 // {"proxies":{name:...}}
@@ -82,7 +85,7 @@ class GroupsText final : public TextSource {
 // {"providers":{name:{...}}}, or one provider alone
 class ProvidersText final : public TextSource {
  public:
-  // All of them when `only` is empty.
+  // `providers` of `view`; `alone`: the only one, without the object around it.
   ProvidersText(ProxyView view, std::vector<ProviderView> providers, bool alone);
   rt::Task<Status> next(TimePoint deadline) override;
   [[nodiscard]] std::string_view piece() const override { return text_; }

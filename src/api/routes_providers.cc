@@ -48,7 +48,8 @@ Task<Reply> check(Call& call) {
   const ProxyView view(call.engine.generation_ptr());
   std::vector<ProviderView> one = find(view, call.names[0]);
   if (one.empty()) co_return not_found();
-  ProviderView& provider = one.front();
+  const ProviderView& provider = one.front();
+  std::vector<uint32_t> members(provider.targets.begin(), provider.targets.end());
   engine::DelayTest test;
   test.url = provider.test_url;
   test.unified = view.generation().settings->unified_delay;
@@ -59,7 +60,7 @@ Task<Reply> check(Call& call) {
   }
   // Who answered and who did not is in the nodes' histories.
   Task<Reply> testing = answer_group_delay(call.engine, call.engine.generation_ptr(),
-                                           std::move(provider.targets), std::move(test));
+                                           std::move(members), std::move(test));
   const Reply checked = co_await std::move(testing);
   (void)checked;
   co_return no_content();

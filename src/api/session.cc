@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "api/body.h"
+#include "api/next_turn.h"
 #include "api/path.h"
 #include "api/push.h"
 #include "base/format.h"
@@ -188,6 +189,8 @@ Task<bool> Session::answer_source(TextSource& source, std::string_view fields, b
         co_await write_around(*stream_, head, source.piece(), tail, now() + Controller::kWriteTime);
     if (!status.ok() || source.complete()) break;
     head.clear();
+    // A client with room for all of it is not to keep the others waiting.
+    co_await NextTurn();
     status = co_await source.next(now() + Controller::kWriteTime);
     if (!status.ok()) break;
   }
