@@ -9,12 +9,15 @@ TEST_ARGS ?=
 FUZZ_SECONDS ?= 60
 BENCH_REPETITIONS ?= 5
 BENCH_FILTER ?= .
+SOAK_PRESET ?= release
+SOAK_SECONDS ?= 600
+SOAK_RELOADS ?= 1000
 ROW ?=
 BASE ?=
 
 export JOBS
 
-.PHONY: help build run test bench bench-full bench-micro bench-ab bench-peers bench-publish fuzz format format-check layers lint docs tsan asan clean
+.PHONY: help build run test bench bench-full bench-micro bench-ab bench-peers bench-publish fuzz format format-check layers lint docs soak tsan asan clean
 
 help: ## This list
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -33,6 +36,12 @@ test: ## Everything: unit tests and fuzz corpora (asan, tsan), end to end (relea
 asan: ## Unit tests and fuzz corpora under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/deps.sh build test
 	tools/test.py --only asan $(TEST_ARGS)
+
+soak: ## Reloads under load for SOAK_SECONDS (600); SOAK_PRESET=asan or tsan to look closer
+	@tools/deps.sh build test
+	tools/build.sh $(SOAK_PRESET) culvert
+	tests/soak/soak.py --binary build/$(SOAK_PRESET)/culvert --seconds $(SOAK_SECONDS) \
+	  --reloads $(SOAK_RELOADS) $(if $(filter release,$(SOAK_PRESET)),--flat 2)
 
 tsan: ## The runtime's unit tests under ThreadSanitizer
 	@tools/deps.sh build test

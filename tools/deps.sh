@@ -10,7 +10,8 @@ PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin # a user's PATH on Debian has no dnsm
 export DEBIAN_FRONTEND=noninteractive
 
 # One line per need: a probe that shows it is there in any form, then Debian's names for it, the
-# preferred one first. Probes: cmd:PROGRAM, pc:PKG-CONFIG NAME, py:PYTHON MODULE, fuzzer.
+# preferred one first. Probes: cmd:PROGRAM, pc:PKG-CONFIG NAME, hdr:HEADER, py:PYTHON MODULE,
+# fuzzer.
 needs_of() {
   case $1 in
     build)
@@ -26,6 +27,7 @@ pc:fmt libfmt-dev
 pc:libcrypto libssl-dev
 pc:libpcre2-8 libpcre2-dev
 pc:sqlite3 libsqlite3-dev
+hdr:boost/json.hpp libboost-json1.81-dev libboost-json-dev
 LIST
       ;;
     test)
@@ -99,6 +101,7 @@ has_program() {
 is_met() {
   case $1 in
     cmd:*) has_program "${1#cmd:}" ;;
+    hdr:*) [[ -e /usr/include/${1#hdr:} || -e /usr/local/include/${1#hdr:} ]] ;;
     pc:*) command -v pkg-config >/dev/null && pkg-config --exists "${1#pc:}" ;;
     # The system's interpreter counts too: tools/test.py picks the one that has the module.
     py:*) python3 -c "import ${1#py:}" 2>/dev/null || /usr/bin/python3 -c "import ${1#py:}" 2>/dev/null ;;

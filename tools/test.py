@@ -3,10 +3,11 @@
 
     tools/test.py [--only STAGE]... [--verbose]       stages: asan, e2e, bench, tsan
 
-asan   the unit tests and the fuzz corpora under AddressSanitizer and UndefinedBehaviorSanitizer
+asan   the unit tests and the fuzz corpora under AddressSanitizer and UndefinedBehaviorSanitizer,
+       and half a minute of reloads under load (tests/soak)
 e2e    tests/e2e against build/release/culvert
 bench  tests/bench, the benchmark harness itself
-tsan   the runtime's unit tests under ThreadSanitizer
+tsan   the runtime's unit tests, and reloads under load, under ThreadSanitizer
 
 The last line is "N passed, N failed, N skipped"; the exit status is 1 when anything failed. What
 cannot be built, crashes, or runs out of its time counts as failed. Skips are listed with reasons.
@@ -27,7 +28,8 @@ import xml.etree.ElementTree as ElementTree
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OUT = os.path.join(ROOT, "build", "test")
 STAGES = ("asan", "e2e", "bench", "tsan")
-LIMIT_SECONDS = {"unit_tests": 600, "fuzz_corpus": 600, "e2e": 300, "bench": 120}
+LIMIT_SECONDS = {"unit_tests": 600, "fuzz_corpus": 600, "e2e": 400, "bench": 120, "soak": 240}
+SOAK_SECONDS, SOAK_RELOADS = 30, 300
 BUILD_LIMIT_SECONDS = 3600
 PROGRESS_SECONDS = 20
 ENVIRONMENT = {
@@ -230,6 +232,28 @@ def run_fuzz_corpus(tally, preset):
         tally.fail(name, outcome.describe())
 
 
+def run_soak(tally, preset):
+    """Reloads under load, half a minute of it; `make soak` takes longer."""
+    name = f"{preset}: soak"
+    last = ""
+
+    def on_line(line):
+        nonlocal last
+        last = line
+        show(line)
+
+    start = time.monotonic()
+    binary = " ".join([*fixed_addresses(), os.path.join(ROOT, f"build/{preset}/culvert")])
+    outcome = run([sys.executable, "tests/soak/soak.py", "--binary", binary,
+                   "--seconds", str(SOAK_SECONDS), "--reloads", str(SOAK_RELOADS)],
+                  LIMIT_SECONDS["soak"], on_line, ENVIRONMENT)
+    tally.timings.append((name, time.monotonic() - start))
+    if outcome.status == 0:
+        tally.passed += 1
+    else:
+        tally.fail(name, last or outcome.describe())
+
+
 def python_with_pytest():
     for python in (sys.executable, "/usr/bin/python3"):
         tried = subprocess.run([python, "-c", "import pytest"], stderr=subprocess.DEVNULL,
@@ -287,15 +311,17 @@ def main():
     tally = Tally()
     for stage in stages:
         show(f"== {stage}")
-        if stage == "asan" and build(tally, "asan", "unit_tests", "fuzz_corpus"):
+        if stage == "asan" and build(tally, "asan", "unit_tests", "fuzz_corpus", "culvert"):
             run_unit_tests(tally, "asan", options.verbose)
             run_fuzz_corpus(tally, "asan")
+            run_soak(tally, "asan")
         elif stage == "e2e" and build(tally, "release", "culvert"):
             run_pytest(tally, "e2e", options.verbose)
         elif stage == "bench" and build(tally, "release", "culvert", "loadgen"):
             run_pytest(tally, "bench", options.verbose)
-        elif stage == "tsan" and build(tally, "tsan", "thread_tests"):
+        elif stage == "tsan" and build(tally, "tsan", "thread_tests", "culvert"):
             run_unit_tests(tally, "tsan", options.verbose, "thread_tests")
+            run_soak(tally, "tsan")
 
     show("== summary")
     for name, seconds in tally.timings:

@@ -11,24 +11,20 @@
 
 #include "api/json_writer.h"
 #include "api/push.h"
+#include "api/text_source.h"
 #include "engine/flow_listing.h"
 
 namespace culvert::api {
 
-class ConnectionsText {
+class ConnectionsText final : public TextSource {
  public:
-  // A piece is at least as long, and longer by less than one flow; the last may be shorter.
-  static constexpr size_t kPiece = 64 << 10;
-
   explicit ConnectionsText(engine::Engine& engine);
   ConnectionsText(const ConnectionsText&) = delete;
   ConnectionsText& operator=(const ConnectionsText&) = delete;
 
-  // Makes the next piece. Not after complete(), nor after an error.
-  rt::Task<Status> next(TimePoint deadline);
-  // Valid until the next call.
-  [[nodiscard]] std::string_view piece() const { return text_; }
-  [[nodiscard]] bool complete() const { return complete_; }
+  rt::Task<Status> next(TimePoint deadline) override;
+  [[nodiscard]] std::string_view piece() const override { return text_; }
+  [[nodiscard]] bool complete() const override { return complete_; }
 
  private:
   const engine::Engine& engine_;

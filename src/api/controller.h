@@ -1,21 +1,16 @@
-// Controller: the REST and WebSocket API that dashboards use, on the control worker.
-//
-//   GET /             {"hello":"mihomo"}
-//   GET /version      {"meta":true,"version":...}
-//   GET /connections  a snapshot; over WebSocket one every ?interval= milliseconds
-//   GET /traffic      a line a second, chunked or over WebSocket
-//   GET /memory       the same
-//   GET /logs         ?level= (default info), ?format=structured; the same
+// Controller: the REST and WebSocket API that dashboards use, on the control worker. What it
+// answers is in routes_*.cc and docs/api.md.
 //
 // With a secret every request carries "Authorization: Bearer <secret>", WebSocket upgrades may
 // carry ?token= instead. Without one, Host must be an address or localhost, state-changing requests
 // carry no Origin or that of a known dashboard, other origins are allowed to read nothing, and the
-// controller does not open beyond loopback.
+// controller does not open beyond loopback. The files below /ui are anybody's; a unix socket asks
+// for nothing, its file's mode keeps others out.
 //
-// Bounds: kMaxClients connections; the first request head within Options::head_time of accept;
-// bodies are not read but up to kMaxBody, which no route here uses; a client that does not take
-// what it asked for within kWriteTime is closed. A snapshot is sent as it is made, and what there
-// is of it at once is bounded by ConnectionsText: a client that stalls holds no more.
+// Bounds: kMaxClients connections; the first request head within Options::head_time of accept; a
+// body of kMaxBody within kBodyTime, and BodyRoom::kTotal of all clients' together; a client that
+// does not take what it asked for, or a piece of it, within kWriteTime is closed. Long answers are
+// sent as they are made, a TextSource's piece at a time: a client that stalls holds no more.
 #pragma once
 
 #include <functional>
@@ -27,10 +22,12 @@
 #include "engine/choices.h"
 #include "engine/engine.h"
 #include "engine/reloader.h"
-#include "store/store.h"
 #include "rt/backend.h"
+#include "store/store.h"
 
 namespace culvert::api {
+
+struct ControllerState;
 
 class Controller {
  public:
@@ -38,6 +35,7 @@ class Controller {
   static constexpr size_t kMaxBody = 1 << 20;
   static constexpr Duration kKeepAlive = std::chrono::seconds(60);
   static constexpr Duration kWriteTime = std::chrono::seconds(10);
+  static constexpr Duration kBodyTime = std::chrono::seconds(10);
 
   // What it asks and drives; all outlive it. `reloader` and what follows may be null where a test
   // has no use for them.
@@ -53,6 +51,8 @@ class Controller {
         load = {};
     // Ends the program in order, to be started again.
     std::function<void()> restart = {};
+    // Forgets the names that were resolved.
+    std::function<void()> flush_names = {};
   };
   struct Options {
     std::optional<Endpoint> listen;
@@ -82,12 +82,16 @@ class Controller {
 
  private:
   class Gate;
-  class Session;
+  // Each says in the log what could not be opened.
   Status open();
+  Status open_unix();
   const Parts parts_;
   engine::Engine& engine_;
   Options options_;
+  rt::Scope listing_scope_;  // of what sessions share, beside them
+  std::unique_ptr<ControllerState> state_;
   std::unique_ptr<Gate> gate_;
+  std::unique_ptr<Gate> unix_gate_;
   rt::Scope scope_;
 };
 

@@ -111,6 +111,13 @@ JsonWriter& JsonWriter::string(std::string_view text) {
   return *this;
 }
 
+JsonWriter& JsonWriter::member(std::string_view name) {
+  string(name);
+  out_ += ':';
+  comma_ = false;
+  return *this;
+}
+
 JsonWriter& JsonWriter::plain(std::string_view text) {
   separate();
   out_ += '"';

@@ -22,6 +22,8 @@ class JsonWriter {
   JsonWriter& number(uint64_t v);
   JsonWriter& boolean(bool v);
   JsonWriter& null();
+  // The name of a member that is not known beforehand; its value follows.
+  JsonWriter& member(std::string_view name);
   // A string known to need no escape: digits, an address, an identity.
   JsonWriter& plain(std::string_view text);
   // Members of an object, or elements of an array, that are JSON already: the constant ones.
@@ -51,6 +53,11 @@ class JsonWriter {
     *at++ = '"';
     append(all, at);
     return *this;
+  }
+  // Not an overload of field(): a literal would become a truth value.
+  template <size_t N>
+  JsonWriter& flag(const char (&name)[N], bool v) {
+    return key(name).boolean(v);
   }
   template <size_t N>
   JsonWriter& field(const char (&name)[N], uint64_t v) {

@@ -54,9 +54,8 @@ void append_connection(JsonWriter& w, const engine::Engine& engine,
   using stats::Dimension;
   const stats::Directory& directory = engine.directory();
   const engine::Generation::Listener* listener = engine.generation().listener(m.inbound);
-  const std::string_view user = m.user == flow::kNoUser
-                                    ? std::string_view()
-                                    : directory.name(Dimension::kUser, m.user);
+  const std::string_view user =
+      m.user == flow::kNoUser ? std::string_view() : directory.name(Dimension::kUser, m.user);
   const std::string_view host = snapshot.host(item);
   const SmallText destination = SmallText().address(m.address());
   char id[stats::FlowId::kTextSize];

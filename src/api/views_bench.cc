@@ -91,13 +91,12 @@ class Listing {
     Diagnostics diagnostics;
     auto settings = config::load_text("bench", "mixed-port: 7890\nrules:\n  - MATCH,DIRECT\n",
                                       {.registry = &registry_}, diagnostics);
-    if (!settings ||
-        !engine_
-             ->start(engine::Generation::build(
-                         std::make_shared<config::Settings>(*std::move(settings)), surroundings_,
-                         nullptr, diagnostics),
-                     {}, diagnostics)
-             .ok()) {
+    if (!settings || !engine_
+                          ->start(engine::Generation::build(
+                                      std::make_shared<config::Settings>(*std::move(settings)),
+                                      surroundings_, nullptr, diagnostics),
+                                  {}, diagnostics)
+                          .ok()) {
       std::abort();
     }
     for (size_t i = 0; i < kFlows; ++i) begin_flow(i);

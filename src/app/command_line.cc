@@ -54,10 +54,10 @@ constexpr Flag kFlags[] = {{"t", &CommandLine::test},
 struct Option {
   std::string_view name;
   const char* variable;  // nullptr: none
-  std::string (*set)(CommandLine& out, std::string value);
+  std::string (*set)(CommandLine& out, std::string&& value);
 };
 
-std::string set_config_text(CommandLine& out, std::string value) {
+std::string set_config_text(CommandLine& out, std::string&& value) {
   if (value.empty()) return {};
   std::erase_if(value, [](char c) { return c == '\n' || c == '\r' || c == ' '; });
   auto text = wire::decode_base64(value);
@@ -66,69 +66,69 @@ std::string set_config_text(CommandLine& out, std::string value) {
   return {};
 }
 
-std::string set_pipe(CommandLine& out, std::string value) {
+std::string set_pipe(CommandLine& out, std::string&& value) {
   if (!value.empty()) out.notes.emplace_back("-ext-ctl-pipe is for Windows: ignored");
   return {};
 }
 
 constexpr Option kOptions[] = {
     {"d", "CLASH_HOME_DIR",
-     [](CommandLine& out, std::string value) {
+     [](CommandLine& out, std::string&& value) {
        out.home = std::move(value);
        return std::string();
      }},
     {"f", "CLASH_CONFIG_FILE",
-     [](CommandLine& out, std::string value) {
+     [](CommandLine& out, std::string&& value) {
        out.config = std::move(value);
        return std::string();
      }},
     {"config", "CLASH_CONFIG_STRING", &set_config_text},
     {"ext-ctl", "CLASH_OVERRIDE_EXTERNAL_CONTROLLER",
-     [](CommandLine& out, std::string value) {
+     [](CommandLine& out, std::string&& value) {
        out.controller = std::move(value);
        return std::string();
      }},
     {"ext-ctl-unix", "CLASH_OVERRIDE_EXTERNAL_CONTROLLER_UNIX",
-     [](CommandLine& out, std::string value) {
+     [](CommandLine& out, std::string&& value) {
        out.controller_unix = std::move(value);
        return std::string();
      }},
     {"ext-ctl-pipe", "CLASH_OVERRIDE_EXTERNAL_CONTROLLER_PIPE", &set_pipe},
     {"ext-ui", "CLASH_OVERRIDE_EXTERNAL_UI_DIR",
-     [](CommandLine& out, std::string value) {
+     [](CommandLine& out, std::string&& value) {
        out.external_ui = std::move(value);
        return std::string();
      }},
     {"secret", "CLASH_OVERRIDE_SECRET",
-     [](CommandLine& out, std::string value) {
+     [](CommandLine& out, std::string&& value) {
        out.secret = std::move(value);
        return std::string();
      }},
     {"post-up", "CLASH_POST_UP",
-     [](CommandLine& out, std::string value) {
+     [](CommandLine& out, std::string&& value) {
        out.post_up = std::move(value);
        return std::string();
      }},
     {"post-down", "CLASH_POST_DOWN",
-     [](CommandLine& out, std::string value) {
+     [](CommandLine& out, std::string&& value) {
        out.post_down = std::move(value);
        return std::string();
      }},
 };
 
-std::string set_port(CommandLine& out, std::string value) {
+std::string set_port(CommandLine& out, std::string&& value) {
   out.explain.port = parse_port(value);
   return out.explain.port ? "" : format("option --port is a port, not '{}'", value);
 }
 
-std::string set_network(CommandLine& out, std::string value) {
+std::string set_network(CommandLine& out, std::string&& value) {
   if (value != "tcp" && value != "udp")
     return format("option --network is tcp or udp, not '{}'", value);
   out.explain.network = std::move(value);
   return {};
 }
 
-std::string set_source(CommandLine& out, std::string value) {
+std::string set_source(CommandLine& out, std::string&& value) {
   if (!IpAddress::parse(value) && !Endpoint::parse(value)) {
     return format("option --source is an address, or address:port, not '{}'", value);
   }
@@ -138,12 +138,12 @@ std::string set_source(CommandLine& out, std::string value) {
 
 constexpr Option kExplainOptions[] = {
     {"url", nullptr,
-     [](CommandLine& out, std::string value) {
+     [](CommandLine& out, std::string&& value) {
        out.explain.url = std::move(value);
        return std::string();
      }},
     {"host", nullptr,
-     [](CommandLine& out, std::string value) {
+     [](CommandLine& out, std::string&& value) {
        out.explain.host = std::move(value);
        return std::string();
      }},
@@ -151,12 +151,12 @@ constexpr Option kExplainOptions[] = {
     {"network", nullptr, &set_network},
     {"source", nullptr, &set_source},
     {"inbound", nullptr,
-     [](CommandLine& out, std::string value) {
+     [](CommandLine& out, std::string&& value) {
        out.explain.inbound = std::move(value);
        return std::string();
      }},
     {"user", nullptr,
-     [](CommandLine& out, std::string value) {
+     [](CommandLine& out, std::string&& value) {
        out.explain.user = std::move(value);
        return std::string();
      }},

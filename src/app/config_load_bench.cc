@@ -54,12 +54,12 @@ struct Loaded {
 Loaded load(const std::string& text, const engine::Surroundings& surroundings) {
   Diagnostics diagnostics;
   Loaded out;
-  auto settings = config::load_text("profile.yaml", text, {.registry = &surroundings.registry()},
-                                    diagnostics);
+  auto settings =
+      config::load_text("profile.yaml", text, {.registry = &surroundings.registry()}, diagnostics);
   if (settings) {
-    out.generation = engine::Generation::build(
-        std::make_shared<config::Settings>(*std::move(settings)), surroundings, nullptr,
-        diagnostics);
+    out.generation =
+        engine::Generation::build(std::make_shared<config::Settings>(*std::move(settings)),
+                                  surroundings, nullptr, diagnostics);
   }
   if (out.generation == nullptr) std::abort();
   return out;

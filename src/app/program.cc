@@ -18,6 +18,7 @@
 
 #include "api/controller.h"
 #include "app/command_line.h"
+#include "app/explain_command.h"
 #include "app/hooks.h"
 #include "app/log_writer.h"
 #include "app/profile_loader.h"
@@ -115,14 +116,13 @@ int run_program(int argc, char** argv) {
     std::fputs(config::keys_markdown().c_str(), stdout);
     return 0;
   }
-  if (line->subcommand == Subcommand::kExplain) {
-    std::fputs("culvert: explain: not supported in this version\n", stderr);
-    return 1;
-  }
   for (const std::string& note : line->notes) std::fprintf(stderr, "culvert: %s\n", note.c_str());
   const flow::Registry registry = make_registry();
   ProfileLoader loader(*line, environment, registry);
   if (line->test) return test_profile(loader, registry);
+  if (line->subcommand == Subcommand::kExplain) {
+    return explain_command(line->explain, loader, registry);
+  }
   Diagnostics diagnostics;
   std::optional<Profile> profile = loader.load(diagnostics);
   std::fputs(diagnostics.to_string().c_str(), stderr);
@@ -137,12 +137,14 @@ int run_program(int argc, char** argv) {
   service.welcome = profile->built_in;
   service.settings = std::make_shared<config::Settings>(std::move(profile->settings));
   service.home = loader.home();
-  service.load = [&loader](const engine::ProfileSource& source,
-                           Diagnostics& out) -> std::shared_ptr<const config::Settings> {
+  service.load = [&loader, secret = profile->built_in ? service.settings->secret : std::string()](
+                     const engine::ProfileSource& source,
+                     Diagnostics& out) -> std::shared_ptr<const config::Settings> {
     std::optional<Profile> again = source.is_text        ? loader.load_text(source.text, out)
                                    : source.path.empty() ? loader.load(out)
                                                          : loader.load_file(source.path, out);
     if (!again) return nullptr;
+    if (again->built_in && again->settings.secret.empty()) again->settings.secret = secret;
     return std::make_shared<config::Settings>(std::move(again->settings));
   };
   bool started = false;
@@ -152,7 +154,11 @@ int run_program(int argc, char** argv) {
   };
   const int status = serve(service);
   if (started) run_hook("post-down", line->post_down);
-  return status;
+  if (status != kRestart) return status;
+  // With the same arguments and environment; nothing that was opened is left to it.
+  execv("/proc/self/exe", argv);
+  std::fprintf(stderr, "culvert: cannot start again: %s\n", std::strerror(errno));
+  return 1;
 }
 
 }  // namespace culvert::app

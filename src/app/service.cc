@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -71,9 +72,11 @@ void print_welcome(const config::Settings& settings, const std::vector<Endpoint>
   std::fflush(stdout);
 }
 
-void log_listeners(const engine::Engine& engine) {
+// Those that are not among `before`.
+void log_listeners(const engine::Engine& engine, const std::vector<Endpoint>& before) {
   const std::vector<Endpoint>& at = engine.listening_at();
   for (size_t i = 0; i < at.size(); ++i) {
+    if (std::ranges::find(before, at[i]) != before.end()) continue;
     CULVERT_LOG(kInfo, "{} listening at: {}", engine.generation().listeners[i].name,
                 at[i].to_string());
   }
@@ -109,14 +112,21 @@ class Logging {
 };
 
 api::Controller::Options controller_options(const config::Settings& s) {
-  return {s.external_controller,
-          s.external_controller_unix,
-          s.external_ui,
-          s.secret,
-          s.cors_allow_origins,
-          s.cors_allow_private_network,
-          s.handshake_timeout};
+  return {s.external_controller, s.external_controller_unix,   s.external_ui,      s.secret,
+          s.cors_allow_origins,  s.cors_allow_private_network, s.handshake_timeout};
 }
+
+// Has the background thread end its work while everything that it works on is still there.
+class BackgroundEnd {
+ public:
+  explicit BackgroundEnd(rt::Background& background) : background_(background) {}
+  BackgroundEnd(const BackgroundEnd&) = delete;
+  BackgroundEnd& operator=(const BackgroundEnd&) = delete;
+  ~BackgroundEnd() { background_.stop(); }
+
+ private:
+  rt::Background& background_;
+};
 
 rt::Task<void> drain(engine::Engine& engine, bool* done) {
   co_await engine.drain(kDrainGrace);
@@ -170,24 +180,27 @@ int serve(const ServiceOptions& options) {
     }
   }
   engine::Engine engine(control, std::move(workers), surroundings, true);
-  const bool started = generation != nullptr &&
-                       engine.start(std::move(generation), remembered, diagnostics).ok();
+  const bool started =
+      generation != nullptr && engine.start(std::move(generation), remembered, diagnostics).ok();
   if (!started) {
     std::fputs(diagnostics.to_string().c_str(), stderr);
     return 1;
   }
 
   rt::Worker::Enter enter(control);
+  const BackgroundEnd background_end(background);
   engine::Choices choices(control, background, store);
   choices.set_on(settings.store_selected);
   std::optional<api::Controller> controller;
+  std::vector<Endpoint> logged;  // listeners that the log has told of
   engine::Reloader reloader(engine, background, [&](const config::Settings& before) {
     const config::Settings& now = *engine.generation().settings;
     log::set_level(now.log_level);
     resolver.set_ipv6(now.ipv6);
     choices.set_on(now.store_selected);
     controller->change(controller_options(now));
-    log_listeners(engine);
+    log_listeners(engine, logged);
+    logged = engine.listening_at();
     if (now.workers != before.workers || now.buffer_budget != before.buffer_budget) {
       CULVERT_LOG(kWarning, "culvert: workers and buffer-budget change with the next start");
     }
@@ -195,13 +208,14 @@ int serve(const ServiceOptions& options) {
   bool restart = false;
   controller.emplace(
       api::Controller::Parts{&engine, &reloader, &choices, &background, &store, options.load,
-                             [&] { restart = true; }},
+                             [&] { restart = true; }, [&] { resolver.flush(); }},
       controller_options(settings));
   const Status opened = controller->start();
   (void)opened;  // it has said so; the proxy works without
   g_control_backend = &control.backend();
   install_signals();
-  log_listeners(engine);
+  log_listeners(engine, {});
+  logged = engine.listening_at();
   CULVERT_LOG(kInfo, "{} workers, {} descriptors, {} KiB of buffers", count, descriptors,
               budget.limit() >> 10);
   if (options.welcome) print_welcome(settings, engine.listening_at());
@@ -226,7 +240,8 @@ int serve(const ServiceOptions& options) {
   control.scope().cancel();
   while (control.scope().running() != 0) control.turn(TimePoint::min());
   g_control_backend = nullptr;
-  return 0;
+  // A signal that came in the meantime ends the program for good.
+  return restart && g_stop.load() == 0 ? kRestart : 0;
 }
 
 }  // namespace culvert::app

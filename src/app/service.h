@@ -15,8 +15,7 @@ struct ServiceOptions {
   std::shared_ptr<const config::Settings> settings;
   // Loads a profile as it was loaded at the start. Called on the background thread; nullptr with an
   // error added when it cannot be served.
-  std::function<std::shared_ptr<const config::Settings>(const engine::ProfileSource&,
-                                                        Diagnostics&)>
+  std::function<std::shared_ptr<const config::Settings>(const engine::ProfileSource&, Diagnostics&)>
       load;
   std::string home;      // where what is remembered is kept
   bool welcome = false;  // tell a newcomer what to do next
@@ -24,7 +23,10 @@ struct ServiceOptions {
   std::function<void()> on_started = [] {};
 };
 
-// Serves until SIGINT or SIGTERM; the exit status.
+// What serve() returns when the API asked for a restart: the program is to be executed anew.
+inline constexpr int kRestart = -1;
+
+// Serves until SIGINT or SIGTERM; the exit status, or kRestart.
 int serve(const ServiceOptions& options);
 
 }  // namespace culvert::app

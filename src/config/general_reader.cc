@@ -73,7 +73,12 @@ void read_external_ui(Loading& loading) {
       return;
     }
   }
-  loading.out.external_ui = *path;
+  // Everybody may read what is served there, and the home directory has the profile in it.
+  if (path == allowed_path(loading.options, ".")) {
+    top.fail(*top.find("external-ui"), "external-ui", "a directory of its own");
+    return;
+  }
+  loading.out.external_ui = *std::move(path);
 }
 
 }  // namespace

@@ -29,6 +29,10 @@ constexpr PortKey kPortKeys[] = {{"port", "DEFAULT-HTTP", "http"},
                                  {"socks-port", "DEFAULT-SOCKS", "socks"},
                                  {"mixed-port", "DEFAULT-MIXED", "mixed"}};
 
+bool asks_for_passwords(std::string_view type) {
+  return std::ranges::find(kPortKeys, type, &PortKey::type) != std::end(kPortKeys);
+}
+
 class ListenerReader {
  public:
   explicit ListenerReader(Loading& loading)
@@ -81,9 +85,7 @@ class ListenerReader {
   // Whether the program has this type of listener; an error when not.
   bool is_built(yaml::MapReader& map, const Node& at, std::string path, std::string_view type) {
     const flow::Registry* registry = loading_.options.registry;
-    const auto is_type = [&](const PortKey& key) { return key.type == type; };
-    if (registry == nullptr ? std::ranges::any_of(kPortKeys, is_type)
-                            : registry->inbound(type) != nullptr) {
+    if (registry == nullptr ? asks_for_passwords(type) : registry->inbound(type) != nullptr) {
       return true;
     }
     map.refuse(at, std::move(path),
@@ -216,7 +218,8 @@ class ListenerReader {
     if (*type == "tunnel") {
       read_tunnel_keys(*entry, listener);
     } else {
-      listener.users = read_listener_users(*entry);
+      // Other types have users of other kinds.
+      if (asks_for_passwords(*type)) listener.users = read_listener_users(*entry);
       read_own(*entry, listener);
     }
     entry->allow({"port"});

@@ -61,8 +61,8 @@ class ProxyReader {
     read_common(*entry, proxy.common);
     flow::Unsupported unsupported;
     read_options(*entry, proxy, unsupported);
-    finish_node(*entry, kKey, unsupported);
-    finish_node(*entry, "proxies:" + proxy.type, unsupported);
+    finish_node(*entry, kKey, unsupported, told_);
+    finish_node(*entry, "proxies:" + proxy.type, unsupported, told_);
     entry->report_unknown();
     if (unsupported) {
       if (loading_.options.strict) entry->refuse(node, entry->path(), unsupported.reason);
@@ -133,6 +133,7 @@ class ProxyReader {
 
   Loading& loading_;
   IdentityMaker identities_;
+  std::vector<const Key*> told_;
 };
 
 }  // namespace

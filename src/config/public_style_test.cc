@@ -83,9 +83,8 @@ proxies:
     // The common ones may be in every type's own list.
     std::string keys;
     append_keys(keys, format("proxies:{}", type), 4, {});
-    out += format(
-        "  - name: {} {:02}\n    type: {}\n{}", kPlaces[i % 5], i, type,
-        type == "socks5" ? "    server: node.example\n    port: 1080\n    udp: true\n" : keys);
+    out += format("  - name: {} {:02}\n    type: {}\n{}", kPlaces[i % 5], i, type,
+                  type == "socks5" ? "    server: node.example\n    port: 1080\n" : keys);
   }
   out += R"(proxy-groups:
   - {name: 🚀 选择, <<: *select, proxies: [♻️ 自动, DIRECT]}

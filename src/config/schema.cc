@@ -72,8 +72,33 @@ void check_inside(yaml::MapReader& map, const Key& key, const yaml::Node& value)
   }
 }
 
-std::string with_note(std::string what, std::string_view note) {
-  return note.empty() ? what : format("{} ({})", what, note);
+void warn_ignored(yaml::MapReader& map, const Key& key, const yaml::Entry& entry) {
+  std::string what = "not supported yet, ignored";
+  if (!key.note.empty()) what += format(" ({})", key.note);
+  warn_once(map, *entry.key, map.path_of(key.name), std::move(what));
+}
+
+// Calls visit(key, entry) for the entries that are keys of the section and that nobody has asked
+// for, in the order of the document. They count as known from now on, and as words that a misspelt
+// one may have meant: so do the others when there is one. By entry: most sections have many more
+// keys than a mapping has entries.
+template <class Visit>
+void each_unread(yaml::MapReader& map, std::string_view section, Visit visit) {
+  const std::span<const Key> keys = keys_of(section);
+  bool all_known = true;
+  for (const yaml::Entry& entry : map.node().entries()) {
+    const std::string_view name = entry.key->text();
+    if (map.knows(name)) continue;
+    const auto key = std::ranges::find(keys, name, &Key::name);
+    if (key == keys.end()) {
+      all_known = false;
+      continue;
+    }
+    map.allow({key->name});
+    visit(*key, entry);
+  }
+  if (all_known) return;
+  for (const Key& key : keys) map.allow({key.name});
 }
 
 }  // namespace
@@ -125,41 +150,34 @@ void warn_once(yaml::MapReader& map, const yaml::Node& at, std::string path, std
 }
 
 void check_names(yaml::MapReader& map, std::string_view section) {
-  const std::span<const Key> keys = keys_of(section);
-  for (const Key& key : keys) map.allow({key.name});
-  for (const yaml::Entry& entry : map.node().entries()) {
-    if (entry.value->is_null() || entry.value->is_scalar()) continue;
-    const auto key = std::ranges::find(keys, entry.key->text(), &Key::name);
-    if (key != keys.end()) check_inside(map, *key, *entry.value);
-  }
+  each_unread(map, section, [&](const Key& key, const yaml::Entry& entry) {
+    check_inside(map, key, *entry.value);
+  });
   map.report_unknown();
 }
 
 void apply_section(yaml::MapReader& map, std::string_view section) {
-  for (const Key& key : keys_of(section)) {
-    if (map.knows(key.name)) continue;
-    const yaml::Entry* entry = map.find_entry(key.name);
-    if (entry == nullptr || key.state == State::kWorks) continue;
+  each_unread(map, section, [&](const Key& key, const yaml::Entry& entry) {
+    if (key.state == State::kWorks) return;
     const std::string_view enable = switch_of(key.section);
-    if (!enable.empty() && !entry->value->is_null()) {
+    if (!enable.empty() && !entry.value->is_null()) {
       // Says so when it is not a mapping, or its switch not a boolean.
       auto inner = map.map(key.name);
-      if (!inner) continue;
-      check_inside(map, key, *entry->value);
-      if (!inner->boolean(enable).value_or(false)) continue;
-      map.refuse(*entry->key, map.path_of(key.name),
+      if (!inner) return;
+      check_inside(map, key, *entry.value);
+      if (!inner->boolean(enable).value_or(false)) return;
+      map.refuse(*entry.key, map.path_of(key.name),
                  format("not supported in this version; leave it out or set {}: false", enable));
-      continue;
+      return;
     }
-    check_inside(map, key, *entry->value);
-    if (is_off(*entry->value, key.section)) continue;
+    check_inside(map, key, *entry.value);
+    if (is_off(*entry.value, key.section)) return;
     if (key.state == State::kRefused) {
-      map.refuse(*entry->key, map.path_of(key.name), "not supported in this version; leave it out");
+      map.refuse(*entry.key, map.path_of(key.name), "not supported in this version; leave it out");
     } else {
-      warn_once(map, *entry->key, map.path_of(key.name),
-                with_note("not supported yet, ignored", key.note));
+      warn_ignored(map, key, entry);
     }
-  }
+  });
 }
 
 void finish_section(yaml::MapReader& map, std::string_view section) {
@@ -167,20 +185,18 @@ void finish_section(yaml::MapReader& map, std::string_view section) {
   map.report_unknown();
 }
 
-void finish_node(yaml::MapReader& map, std::string_view section, flow::Unsupported& unsupported) {
-  for (const Key& key : keys_of(section)) {
-    if (map.knows(key.name)) continue;
-    const yaml::Entry* entry = map.find_entry(key.name);
-    if (entry == nullptr) continue;
-    check_inside(map, key, *entry->value);
-    if (is_off(*entry->value, key.section)) continue;
-    if (key.state == State::kIgnored) {
-      warn_once(map, *entry->key, map.path_of(key.name),
-                with_note("not supported yet, ignored", key.note));
-    } else {
+void finish_node(yaml::MapReader& map, std::string_view section, flow::Unsupported& unsupported,
+                 std::vector<const Key*>& told) {
+  each_unread(map, section, [&](const Key& key, const yaml::Entry& entry) {
+    check_inside(map, key, *entry.value);
+    if (key.state == State::kWorks || is_off(*entry.value, key.section)) return;
+    if (key.state == State::kRefused) {
       unsupported.say(format("{}: not supported in this version", key.name));
+    } else if (std::ranges::find(told, &key) == told.end()) {
+      told.push_back(&key);
+      warn_ignored(map, key, entry);
     }
-  }
+  });
 }
 
 }  // namespace culvert::config

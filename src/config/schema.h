@@ -76,8 +76,10 @@ bool is_enabled(const yaml::Node& value, std::string_view section);
 void finish_section(yaml::MapReader& map, std::string_view section);
 // The same, for a mapping that has keys of another section as well: unknown ones are left alone.
 void apply_section(yaml::MapReader& map, std::string_view section);
-// The same for a node, where a key that would be refused makes the node unsupported.
-void finish_node(yaml::MapReader& map, std::string_view section, flow::Unsupported& unsupported);
+// The same for a node, where a key that would be refused makes the node unsupported. A key that is
+// ignored is warned about at the first node that has it: `told` remembers.
+void finish_node(yaml::MapReader& map, std::string_view section, flow::Unsupported& unsupported,
+                 std::vector<const Key*>& told);
 // Names misspelt keys in here and in all there is inside, and does nothing else.
 void check_names(yaml::MapReader& map, std::string_view section);
 // One warning a place and text, however often an anchor brings it in.

@@ -6,20 +6,22 @@ namespace {
 using enum State;
 
 constexpr std::string_view kTypeNotYet = "its type is not supported yet";
+constexpr std::string_view kWithTls = "nothing without tls";
 
 constexpr KeyRow kRows[] = {
     {"proxies", kWorks, "name type"},
     {"proxies", kWorks, "dialer-proxy interface-name routing-mark ip-version tfo mptcp"},
     {"proxies", kRefused, "smux:smux", "unless not enabled"},
     {"proxies:rematch", kRefused, "target-rematch-name target-sub-rule", kTypeNotYet},
-    {"proxies:http", kRefused,
-     "server port username password tls sni skip-cert-verify name-cert-verify fingerprint "
-     "certificate private-key headers",
-     kTypeNotYet},
-    {"proxies:socks5", kRefused,
-     "server port username password tls udp skip-cert-verify name-cert-verify fingerprint "
-     "certificate private-key",
-     kTypeNotYet},
+    {"proxies:http", kWorks, "server port username password headers"},
+    {"proxies:http", kRefused, "tls"},
+    {"proxies:http", kWorks,
+     "sni skip-cert-verify name-cert-verify fingerprint certificate private-key", kWithTls},
+    {"proxies:socks5", kWorks, "server port username password"},
+    {"proxies:socks5", kRefused, "tls"},
+    {"proxies:socks5", kIgnored, "udp", "there is no UDP yet"},
+    {"proxies:socks5", kWorks,
+     "skip-cert-verify name-cert-verify fingerprint certificate private-key", kWithTls},
     {"proxies:ss", kRefused,
      "server port password cipher udp plugin plugin-opts:plugin-opts udp-over-tcp "
      "udp-over-tcp-version client-fingerprint",

@@ -144,7 +144,7 @@ struct Settings {
 struct LoadOptions {
   // Which types of listeners and nodes there are; nullptr: http, socks and mixed, and no nodes.
   const flow::Registry* registry = nullptr;
-  bool strict = false;  // nodes and groups that this program cannot do are errors
+  bool strict = false;    // nodes and groups that this program cannot do are errors
   std::string home = {};  // relative paths begin here; paths beyond it and safe_paths are refused
   std::vector<std::string> safe_paths = {};
 };

@@ -311,6 +311,9 @@ TEST(ConfigSettings, PathsStayInTheHomeDirectory) {
               "c.yaml:2:19: error: external-ui-name: found '" + bad +
                   "', expected the name of a directory in external-ui\n");
   }
+  EXPECT_EQ(refusal("external-ui: .\n"),
+            "c.yaml:1:14: error: external-ui: found '.', expected a directory of its own\n");
+  EXPECT_EQ(loaded("external-ui: .\nexternal-ui-name: ui\n").external_ui, "/home-of-tests/ui");
   EXPECT_EQ(warnings("external-ui-name: meta\n"),
             "c.yaml:1:19: warning: external-ui-name: without external-ui, ignored\n");
   EXPECT_NE(refusal("external-controller-unix: " + std::string(100, 'x') + "\n")

@@ -120,9 +120,8 @@ void DelayBook::put(State& state, DelayRecord record, bool alive) {
 void DelayBook::add(std::string_view url, DelayRecord record, bool unexpected) {
   put(overall_, record, record.milliseconds != 0);
   if (by_url_.find(url) == by_url_.end() && by_url_.size() >= kUrls) {
-    by_url_.erase(std::ranges::min_element(by_url_, {}, [](const auto& entry) {
-      return entry.second.history.back().when;
-    }));
+    by_url_.erase(std::ranges::min_element(
+        by_url_, {}, [](const auto& entry) { return entry.second.history.back().when; }));
   }
   if (unexpected) record.milliseconds = 0;
   put(by_url_.try_emplace(std::string(url)).first->second, record, record.milliseconds != 0);
@@ -154,8 +153,7 @@ Task<Result<uint32_t>> measure_delay(Engine& engine, std::shared_ptr<Node> node,
   for (size_t i = 1; i < engine.core_count(); ++i) {
     if (engine.core(i).worker().load() < core->worker().load()) core = &engine.core(i);
   }
-  core->worker().post(
-      [core, probe] { core->scope().spawn("delay test", run_probe(probe)); });
+  core->worker().post([core, probe] { core->scope().spawn("delay test", run_probe(probe)); });
   // The worker keeps to the deadline too; this is for one that is held up.
   const Status waited = co_await probe->done.wait(probe->deadline + std::chrono::milliseconds(50));
   Status status = waited.ok() ? probe->status : waited;

@@ -149,9 +149,11 @@ Task<std::optional<Explanation>> explain(std::shared_ptr<const Generation> gener
 
   const Generation::Listener* listener = nullptr;
   for (const Generation::Listener& l : g.listeners) {
-    if (!query.listener.empty() && l.name != query.listener) continue;
-    listener = &l;
-    break;
+    const bool fits = query.listener.empty() ? l.type == "mixed" : l.name == query.listener;
+    if (fits && listener == nullptr) listener = &l;
+  }
+  if (listener == nullptr && query.listener.empty() && !g.listeners.empty()) {
+    listener = &g.listeners.front();
   }
   if (listener == nullptr && !query.listener.empty()) {
     error = format("there is no listener '{}'", query.listener);

@@ -20,7 +20,7 @@ struct ExplainQuery {
   uint16_t port = 0;
   flow::Network network = flow::Network::kTcp;
   Endpoint source;       // invalid: this host
-  std::string listener;  // by name; empty = the first
+  std::string listener;  // by name; empty = the mixed one, or the first
   std::string user;
 };
 

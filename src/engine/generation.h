@@ -76,12 +76,12 @@ class Generation {
   std::shared_ptr<const Guard> guard;
   std::vector<std::shared_ptr<Node>> nodes;  // the built-in ones first
   std::vector<std::shared_ptr<group::Group>> groups;
-  std::vector<Target> targets;  // as settings->targets
+  std::vector<Target> targets;   // as settings->targets
   std::shared_ptr<Users> users;  // authentication
   std::vector<Listener> listeners;
   std::shared_ptr<const route::Tables> tables;
   std::vector<std::shared_ptr<const route::Tables>> sub_tables;  // as settings->sub_rules
-  std::vector<std::shared_ptr<route::HitCounters>> hits;  // of `tables`, one for each worker
+  std::vector<std::shared_ptr<route::HitCounters>> hits;         // of `tables`, one for each worker
 
   [[nodiscard]] std::optional<uint32_t> find_target(std::string_view name) const;
   [[nodiscard]] const std::string& target_name(uint32_t target) const {

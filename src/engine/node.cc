@@ -2,36 +2,15 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/format.h"
 #include "base/log.h"
+#include "config/schema.h"
 #include "engine/chain_dialer.h"
 
 namespace culvert::engine {
 namespace {
-
-struct TypeWord {
-  std::string_view type;
-  std::string_view word;
-};
-constexpr TypeWord kTypeWords[] = {
-    {"direct", "Direct"},         {"reject", "Reject"},
-    {"reject-drop", "RejectDrop"}, {"rematch", "Rematch"},
-    {"dns", "Dns"},               {"ss", "Shadowsocks"},
-    {"ssr", "ShadowsocksR"},      {"snell", "Snell"},
-    {"socks5", "Socks5"},         {"http", "Http"},
-    {"vmess", "Vmess"},           {"vless", "Vless"},
-    {"trojan", "Trojan"},         {"hysteria", "Hysteria"},
-    {"hysteria2", "Hysteria2"},   {"wireguard", "WireGuard"},
-    {"tuic", "Tuic"},             {"ssh", "Ssh"},
-    {"mieru", "Mieru"},           {"anytls", "AnyTLS"},
-    {"sudoku", "Sudoku"},         {"masque", "Masque"},
-    {"trusttunnel", "TrustTunnel"}, {"shadowquic", "ShadowQuic"},
-    {"openvpn", "OpenVPN"},       {"tailscale", "Tailscale"},
-    {"gost-relay", "GostRelay"},  {"select", "Selector"},
-    {"url-test", "URLTest"},      {"fallback", "Fallback"},
-    {"load-balance", "LoadBalance"},
-};
 
 struct BuiltIn {
   std::string_view name;
@@ -88,10 +67,6 @@ flow::BuildContext context_of(const config::Settings& settings, const flow::Comm
   context.connect.fast_open = common.tfo;
   context.connect.multipath = common.mptcp;
   context.connect.mark = common.routing_mark != 0 ? common.routing_mark : settings.routing_mark;
-  // Readers have refused what no interface can be called.
-  const std::string& interface =
-      common.interface_name.empty() ? settings.interface_name : common.interface_name;
-  CULVERT_CHECK(context.connect.interface.assign(interface));
   return context;
 }
 
@@ -100,11 +75,27 @@ void refuse(Node& node, std::string reason) {
   node.unsupported = std::move(reason);
 }
 
+// False, and the node rejects, when no interface can be called what it is to leave by.
+bool assign_interface(Node& node, const config::Settings& settings, flow::BuildContext& context) {
+  const std::string& name = node.common.interface_name.empty() ? settings.interface_name
+                                                               : node.common.interface_name;
+  if (context.connect.interface.assign(name)) return true;
+  refuse(node, "its interface-name is no name of an interface");
+  return false;
+}
+
 }  // namespace
 
 std::string_view api_type(std::string_view type) {
-  const auto* known = std::ranges::find(kTypeWords, type, &TypeWord::type);
-  return known == std::end(kTypeWords) ? std::string_view("Unknown") : known->word;
+  constexpr std::pair<std::string_view, std::string_view> kGroups[] = {
+      {"select", "Selector"},
+      {"url-test", "URLTest"},
+      {"fallback", "Fallback"},
+      {"load-balance", "LoadBalance"}};
+  for (const auto& [group, word] : kGroups) {
+    if (group == type) return word;
+  }
+  return config::api_type_name(type);
 }
 
 std::shared_ptr<Node> make_built_in(std::string_view name, const config::Settings& settings,
@@ -124,8 +115,10 @@ std::shared_ptr<Node> make_built_in(std::string_view name, const config::Setting
     refuse(*node, format("this program was built without protocol '{}'", known->kind));
     return node;
   }
+  flow::BuildContext context = context_of(settings, {}, surroundings);
+  if (!assign_interface(*node, settings, context)) return node;
   node->capabilities = kind->capabilities;
-  node->outbound = kind->make(name, nullptr, context_of(settings, {}, surroundings));
+  node->outbound = kind->make(name, nullptr, context);
   return node;
 }
 
@@ -150,6 +143,7 @@ std::shared_ptr<Node> make_node(const config::ProxySettings& proxy,
     return node;
   }
   flow::BuildContext context = context_of(settings, proxy.common, surroundings);
+  if (!assign_interface(*node, settings, context)) return node;
   if (proxy.common.dialer_proxy.empty()) {
     flow::BuildContext to_server = context;
     to_server.guard = &surroundings.server_guard();

@@ -17,8 +17,8 @@ namespace culvert::engine {
 
 struct Node {
   std::string name;
-  std::string_view type;  // the API's word, a literal: "Socks5"
-  std::string identity;   // equal for nodes with equal options
+  std::string_view type;    // the API's word, a literal: "Socks5"
+  std::string identity;     // equal for nodes with equal options
   std::string unsupported;  // not empty: why it rejects
   flow::CommonOptions common;
   flow::Capabilities capabilities;
@@ -33,8 +33,7 @@ struct Node {
 std::shared_ptr<Node> make_built_in(std::string_view name, const config::Settings& settings,
                                     const Surroundings& surroundings);
 std::shared_ptr<Node> make_node(const config::ProxySettings& proxy,
-                                const config::Settings& settings,
-                                const Surroundings& surroundings);
+                                const config::Settings& settings, const Surroundings& surroundings);
 // Rejects everything and tells why: groups of a type that is not supported.
 std::shared_ptr<Node> make_refusing(std::string_view name, std::string_view type,
                                     std::string_view reason);

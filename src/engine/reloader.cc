@@ -83,15 +83,15 @@ Task<void> Reloader::run_one(Job& job) {
   work->before = engine_.generation_ptr();
   work->surroundings = &engine_.surroundings();
   const bool loads = work->load != nullptr;
-  Task<Status> loading = in_background([work] {
+  Task<Status> loading = rt::in_background(background_, engine_.control(), [work] {
     if (work->load == nullptr) {
       work->next = work->before->with_rules(work->disable);
       return;
     }
     const SettingsPtr settings = work->load(work->before->settings, work->diagnostics);
     if (settings == nullptr) return;
-    work->next = Generation::build(settings, *work->surroundings, work->before.get(),
-                                   work->diagnostics);
+    work->next =
+        Generation::build(settings, *work->surroundings, work->before.get(), work->diagnostics);
   });
   const Status ran = co_await std::move(loading);
   Outcome& outcome = *job.outcome;
@@ -111,18 +111,6 @@ Task<void> Reloader::run_one(Job& job) {
   // The tables of the profile before may be large: they go where nobody waits.
   const bool taken = background_.submit([work = std::move(work)]() mutable { work.reset(); });
   (void)taken;
-}
-
-Task<Status> Reloader::in_background(std::function<void()> work) {
-  auto done = std::make_shared<rt::Signal>();
-  rt::Worker& control = engine_.control();
-  const bool taken = background_.submit([done, &control, w = std::move(work)]() mutable {
-    w();
-    w = nullptr;
-    control.post([done] { done->raise(); });
-  });
-  if (!taken) co_return Errc::kExhausted;
-  co_return co_await done->wait(kNever);
 }
 
 }  // namespace culvert::engine

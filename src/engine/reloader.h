@@ -58,8 +58,6 @@ class Reloader {
   flow::Task<std::shared_ptr<const Outcome>> wait_for(std::shared_ptr<Job> job);
   flow::Task<void> run();
   flow::Task<void> run_one(Job& job);
-  // Runs `work` on the background thread and returns when it is done.
-  flow::Task<Status> in_background(std::function<void()> work);
 
   Engine& engine_;
   rt::Background& background_;

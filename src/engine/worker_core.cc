@@ -76,7 +76,7 @@ struct WorkerCore::Gate final : rt::Acceptor {
       // As long as a generation takes to begin: a few turns of the loop.
       waiting.push_back(std::move(s));
     } else {
-      core.place({number, socket->local().port, wanted}, std::move(s));
+      core.place({number, port, wanted}, std::move(s));
     }
   }
   void accept_paused(Error error) override {
@@ -86,6 +86,7 @@ struct WorkerCore::Gate final : rt::Acceptor {
   const Endpoint wanted;
   const rt::ListenOptions options;
   uint32_t number = 0;  // of the listener that it is for
+  uint16_t port = 0;    // where it really listens
   bool waits = true;
   std::deque<rt::AcceptedSocket> waiting;
   std::unique_ptr<rt::Listener> socket;
@@ -127,6 +128,7 @@ Status WorkerCore::prepare(const Generation& next, std::vector<Endpoint>& at, si
     }
     fresh->socket = *std::move(socket);
     at[i] = fresh->socket->local();
+    fresh->port = at[i].port;
     prepared_.push_back(std::move(fresh));
   }
   return {};

@@ -36,8 +36,8 @@ struct InboundKind {
   std::string_view name;
   // Reads the keys of a `listeners` entry that are this type's own: name, type, listen, port, users
   // and the other common ones are not its. nullptr after an error, and where the type has none.
-  std::shared_ptr<const Options> (*read)(yaml::MapReader& listener, Unsupported& unsupported) =
-      nullptr;
+  std::shared_ptr<const Options> (*read)(yaml::MapReader& listener,
+                                         Unsupported& unsupported) = nullptr;
   // `options`: what read() made; nullptr where the type has none.
   std::unique_ptr<Inbound> (*make)(const Options* options, const BuildContext& context) = nullptr;
 };
@@ -47,8 +47,8 @@ struct OutboundKind {
   Capabilities capabilities = {};
   // Reads the keys of a `proxies` entry that are this type's own: name, type and CommonOptions are
   // not its. nullptr after an error, and where the type has none.
-  std::shared_ptr<const Options> (*read)(yaml::MapReader& proxy, Unsupported& unsupported) =
-      nullptr;
+  std::shared_ptr<const Options> (*read)(yaml::MapReader& proxy,
+                                         Unsupported& unsupported) = nullptr;
   // `node_name` is what rules call it; `options`: as for inbounds.
   std::unique_ptr<Outbound> (*make)(std::string_view node_name, const Options* options,
                                     const BuildContext& context) = nullptr;

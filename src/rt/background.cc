@@ -2,7 +2,11 @@
 
 #include <pthread.h>
 
+#include <memory>
 #include <utility>
+
+#include "rt/await.h"
+#include "rt/worker.h"
 
 namespace culvert::rt {
 
@@ -40,6 +44,17 @@ void Background::run() {
     job = nullptr;
     lock.lock();
   }
+}
+
+Task<Status> in_background(Background& background, Worker& here, std::function<void()> work) {
+  auto done = std::make_shared<Signal>();
+  const bool taken = background.submit([done, &here, w = std::move(work)]() mutable {
+    w();
+    w = nullptr;
+    here.post([done] { done->raise(); });
+  });
+  if (!taken) co_return Errc::kExhausted;
+  co_return co_await done->wait(kNever);
 }
 
 }  // namespace culvert::rt

@@ -8,6 +8,9 @@
 #include <mutex>
 #include <thread>
 
+#include "base/result.h"
+#include "rt/task.h"
+
 namespace culvert::rt {
 
 class Background {
@@ -31,5 +34,12 @@ class Background {
   bool stopping_ = false;
   std::thread thread_;
 };
+
+class Worker;
+
+// Runs `work` on the background thread and returns on `here`, the caller's own worker, when it is
+// done; kExhausted when the queue is full. Whoever waits may be cancelled: the work goes on all the
+// same, so what it uses belongs to it or outlives the background thread, and `here` outlives that.
+Task<Status> in_background(Background& background, Worker& here, std::function<void()> work);
 
 }  // namespace culvert::rt

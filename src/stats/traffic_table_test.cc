@@ -161,6 +161,8 @@ TEST(TrafficTable, IsReadFromAnotherThreadWhileCounting) {
         ASSERT_GE(sum, at_least);
         ASSERT_LE(sum, begun.load(std::memory_order_acquire));
         std::vector<Traffic>& then = before[static_cast<size_t>(d)];
+        ASSERT_GE(now.size(), then.size());
+        then.resize(now.size());
         for (size_t i = 0; i < now.size(); ++i) {
           ASSERT_GE(now[i].upload, then[i].upload);
           ASSERT_GE(now[i].download, then[i].download);

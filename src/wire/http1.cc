@@ -20,7 +20,6 @@ bool is_token_char(char c) {
          kOthers.find(c) != std::string_view::npos;
 }
 
-
 // Field values: visible bytes, space, tab and obs-text.
 bool is_value(std::string_view s) {
   return std::all_of(s.begin(), s.end(), [](char c) {
@@ -421,6 +420,10 @@ std::string_view reason_phrase(int status) {
       return "OK";
     case 204:
       return "No Content";
+    case 301:
+      return "Moved Permanently";
+    case 304:
+      return "Not Modified";
     case 400:
       return "Bad Request";
     case 401:

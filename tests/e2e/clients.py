@@ -179,6 +179,13 @@ class Api:
         with self.open(target, method, **options) as connection:
             return read_response(connection)
 
+    def send(self, method, target, value=None):
+        """(status, value) of a request whose body is `value` as JSON."""
+        body = b"" if value is None else json.dumps(value, ensure_ascii=False).encode()
+        status, _, answer = self.ask(target, method, body=body,
+                                     headers={"Content-Length": str(len(body))})
+        return status, json.loads(answer) if answer else None
+
     def get(self, target):
         status, _, body = self.ask(target)
         assert status == 200, (status, body)

@@ -136,12 +136,11 @@ std::shared_ptr<engine::Generation> build(const std::string& profile,
                                           engine::Surroundings& surroundings,
                                           const engine::Generation* before) {
   Diagnostics diagnostics;
-  auto settings = config::load_text("sim.yaml", profile, {.registry = &surroundings.registry()},
-                                    diagnostics);
+  auto settings =
+      config::load_text("sim.yaml", profile, {.registry = &surroundings.registry()}, diagnostics);
   EXPECT_TRUE(settings) << diagnostics.to_string();
-  auto generation =
-      engine::Generation::build(std::make_shared<config::Settings>(*std::move(settings)),
-                                surroundings, before, diagnostics);
+  auto generation = engine::Generation::build(
+      std::make_shared<config::Settings>(*std::move(settings)), surroundings, before, diagnostics);
   EXPECT_NE(generation, nullptr) << diagnostics.to_string();
   return generation;
 }
@@ -160,9 +159,8 @@ Task<void> keep_reloading(engine::Engine& engine, int times, int* done) {
     if (!slept.ok()) co_return;
     const size_t variant = static_cast<size_t>(i) % std::size(variants);
     Diagnostics diagnostics;
-    Task<Status> applying =
-        engine.apply(build(variants[variant], engine.surroundings(), &engine.generation()),
-                     diagnostics);
+    Task<Status> applying = engine.apply(
+        build(variants[variant], engine.surroundings(), &engine.generation()), diagnostics);
     const Status applied = co_await std::move(applying);
     EXPECT_EQ(applied.ok(), variant != 3) << diagnostics.to_string();
     EXPECT_EQ(engine.listening_at().size(), variant == 1 ? 2u : variant == 3 ? 1u : 1u);

@@ -3,14 +3,11 @@
 namespace culvert::config::testing {
 namespace {
 
-std::shared_ptr<const flow::Options> read_node(yaml::MapReader& proxy,
-                                               flow::Unsupported& unsupported) {
+std::shared_ptr<const flow::Options> read_node(yaml::MapReader& proxy, flow::Unsupported&) {
   const auto server = flow::read_server(proxy);
   auto out = std::make_shared<NodeOptions>();
   out->username = proxy.string("username").value_or("");
   out->password = proxy.string("password").value_or("");
-  out->udp = proxy.boolean("udp").value_or(false);
-  if (proxy.boolean("tls").value_or(false)) unsupported.say("tls: not supported in this version");
   if (!server) return nullptr;
   out->server = *server;
   return out;

@@ -1,6 +1,5 @@
 // A Registry to read profiles by: the types of listeners this program has, `direct` and `reject`,
-// and a `socks5` that reads server, port, username, password and udp, and cannot do tls. Nothing in
-// it can be made.
+// and a `socks5` that reads server, port, username and password. Nothing in it can be made.
 #pragma once
 
 #include "flow/registry.h"
@@ -13,7 +12,6 @@ class NodeOptions final : public flow::Options {
   flow::ServerAddress server;
   std::string username;
   std::string password;
-  bool udp = false;
 };
 
 const flow::Registry& registry();

@@ -122,7 +122,6 @@ class TableAuthenticator final : public Authenticator {
   bool exempt = false;  // the client need not be one of them
 };
 
-
 class TestSink final : public FlowSink {
  public:
   const Authenticator& authenticator(const AcceptInfo&) override { return users; }

@@ -89,7 +89,8 @@ std::unique_ptr<flow::Outbound> make_outbound(std::string_view node_name, const 
 }
 
 void register_protocol(flow::Registry& registry) {
-  registry.add(flow::OutboundKind{.name = "direct", .capabilities = kCapabilities, .make = &make_outbound});
+  registry.add(
+      flow::OutboundKind{.name = "direct", .capabilities = kCapabilities, .make = &make_outbound});
 }
 
 }  // namespace culvert::protocol::direct

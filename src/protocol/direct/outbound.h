@@ -11,7 +11,8 @@
 
 namespace culvert::protocol::direct {
 
-std::unique_ptr<flow::Outbound> make_outbound(std::string_view node_name, const flow::Options* options,
+std::unique_ptr<flow::Outbound> make_outbound(std::string_view node_name,
+                                              const flow::Options* options,
                                               const flow::BuildContext& context);
 
 void register_protocol(flow::Registry& registry);

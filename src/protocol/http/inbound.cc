@@ -119,7 +119,8 @@ class Session {
       const size_t colon = pair ? pair->find(':') : std::string::npos;
       if (colon != std::string::npos) {
         const std::string_view text(*pair);
-        if (const auto id = sink_.authenticator(info_).check(text.substr(0, colon), text.substr(colon + 1))) {
+        if (const auto id =
+                sink_.authenticator(info_).check(text.substr(0, colon), text.substr(colon + 1))) {
           user = *id;
           return true;
         }

@@ -24,11 +24,13 @@ class MixedInbound final : public flow::Inbound {
 
 }  // namespace
 
-std::unique_ptr<flow::Inbound> make_inbound(const flow::Options*, const flow::BuildContext& context) {
+std::unique_ptr<flow::Inbound> make_inbound(const flow::Options*,
+                                            const flow::BuildContext& context) {
   const flow::InboundKind* socks = context.registry->inbound("socks");
   const flow::InboundKind* http = context.registry->inbound("http");
   if (socks == nullptr || http == nullptr) return nullptr;
-  return std::make_unique<MixedInbound>(socks->make(nullptr, context), http->make(nullptr, context));
+  return std::make_unique<MixedInbound>(socks->make(nullptr, context),
+                                        http->make(nullptr, context));
 }
 
 void register_protocol(flow::Registry& registry) {

@@ -23,18 +23,22 @@ class RejectOutbound final : public flow::Outbound {
   bool silent_;
 };
 
-std::unique_ptr<flow::Outbound> make_reject(std::string_view name, const flow::Options*, const flow::BuildContext&) {
+std::unique_ptr<flow::Outbound> make_reject(std::string_view name, const flow::Options*,
+                                            const flow::BuildContext&) {
   return std::make_unique<RejectOutbound>(name, false);
 }
-std::unique_ptr<flow::Outbound> make_reject_drop(std::string_view name, const flow::Options*, const flow::BuildContext&) {
+std::unique_ptr<flow::Outbound> make_reject_drop(std::string_view name, const flow::Options*,
+                                                 const flow::BuildContext&) {
   return std::make_unique<RejectOutbound>(name, true);
 }
 
 }  // namespace
 
 void register_protocol(flow::Registry& registry) {
-  registry.add(flow::OutboundKind{.name = "reject", .capabilities = {.udp = true}, .make = &make_reject});
-  registry.add(flow::OutboundKind{.name = "reject-drop", .capabilities = {.udp = true}, .make = &make_reject_drop});
+  registry.add(
+      flow::OutboundKind{.name = "reject", .capabilities = {.udp = true}, .make = &make_reject});
+  registry.add(flow::OutboundKind{
+      .name = "reject-drop", .capabilities = {.udp = true}, .make = &make_reject_drop});
 }
 
 }  // namespace culvert::protocol::reject

@@ -71,7 +71,6 @@ class Handshake {
 
 class SocksInbound final : public flow::Inbound {
  public:
-
   Task<void> serve(StreamPtr stream, flow::AcceptInfo info, flow::FlowSink& sink) override {
     const Result<MutableBytes> first = co_await rt::read_some(*stream, info.deadline);
     if (!first.ok()) {
@@ -128,8 +127,9 @@ class SocksInbound final : public flow::Inbound {
     const bool required = sink.authenticator(info).required(info.source.ip);
     // Credentials that are offered are taken even where they are not required: rules know the user.
     // Where there are no users, a client that can do without is spared the round trip.
-    const bool ask = greeting.offers(wire::kSocksUserPass) &&
-                     (required || sink.authenticator(info).any() || !greeting.offers(wire::kSocksNoAuth));
+    const bool ask =
+        greeting.offers(wire::kSocksUserPass) &&
+        (required || sink.authenticator(info).any() || !greeting.offers(wire::kSocksNoAuth));
     const uint8_t method = ask ? wire::kSocksUserPass
                            : !required && greeting.offers(wire::kSocksNoAuth)
                                ? wire::kSocksNoAuth

@@ -62,9 +62,7 @@ class ClientStream final : public flow::Stream {
 
 class SocksInboundTest : public ::testing::Test {
  protected:
-  SocksInboundTest() {
-    inbound = make_inbound(nullptr, context);
-  }
+  SocksInboundTest() { inbound = make_inbound(nullptr, context); }
   ~SocksInboundTest() override {
     worker.scope().cancel();
     settle();

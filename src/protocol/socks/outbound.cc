@@ -168,8 +168,6 @@ void read_tls(yaml::MapReader& proxy, flow::Unsupported& unsupported) {
 std::shared_ptr<const flow::Options> read_outbound(yaml::MapReader& proxy,
                                                    flow::Unsupported& unsupported) {
   read_tls(proxy, unsupported);
-  const auto udp = proxy.boolean("udp");
-  (void)udp;  // TCP is carried either way
   auto server = flow::read_server(proxy);
   auto options = std::make_shared<SocksOptions>();
   options->username = proxy.string("username").value_or("");
