@@ -20,7 +20,8 @@ class Guard final : public flow::DestinationGuard {
  private:
   [[nodiscard]] bool is_own_address(const IpAddress& ip) const;
   std::vector<Endpoint> listeners_;
-  std::vector<IpAddress> own_;  // this host's addresses when the guard was made
+  // This host's addresses when the guard was made; those that come later are found out.
+  std::vector<IpAddress> own_;
 };
 
 }  // namespace culvert::engine

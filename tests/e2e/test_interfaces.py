@@ -120,7 +120,7 @@ def start(network, culvert):
         process.settings = {"mixed_port": process.mixed, "log_level": "info", **keys}
         (process.home / "config.yaml").write_text(profile(**process.settings))
         process.start(*arguments, "-d", str(process.home))
-        process.wait_log("listening at: 127.0.0.1:17890")
+        process.wait_log("DEFAULT-MIXED listening at: ")
         return process
     return make
 
@@ -177,6 +177,15 @@ def test_an_interface_that_goes_and_comes_back(network, origin_there, start):
         except Refused:
             return False
     wait_until(works, 10, f"flows by the new interface:\n{process.log()}")
+
+
+def test_our_own_ports_at_an_address_that_came_later(network, start):
+    process = start(allow_lan=True, rules=["MATCH,DIRECT"])
+    network.do("-n", network.near, "addr", "add", "10.77.1.77/24", "dev", "c1")
+    for host in ("10.77.1.1", "10.77.1.77"):
+        with pytest.raises(Refused) as refused:
+            network.inside(network.near, lambda h=host: socks5(process.mixed, h, process.mixed))
+        assert refused.value.code == 2, host
 
 
 def test_an_interface_that_is_not_there_yet(network, origin_there, start):

@@ -237,3 +237,13 @@ def test_a_listener_with_a_mark(culvert, serve):
     entry = listener("marked", **{"routing-mark": 7})
     culvert(listeners=[entry])
     assert ping(socks4a(entry["port"], "origin.example", serve(echo).port))
+
+
+def test_tunnels_at_one_port_of_two_addresses(culvert, serve):
+    port = free_port()
+    servers = [serve(greet_then_read(word, [])) for word in (b"first", b"second")]
+    culvert(tunnels=[f"tcp,127.0.0.{i + 1}:{port},127.0.0.1:{server.port}"
+                     for i, server in enumerate(servers)])
+    for host, word in (("127.0.0.1", b"first"), ("127.0.0.2", b"second")):
+        with connect(port, host) as connection:
+            assert read_to_end(connection) == word

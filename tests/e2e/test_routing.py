@@ -224,3 +224,16 @@ def test_two_origins_by_rule(culvert, curl):
     finally:
         first.stop()
         second.stop()
+
+
+def test_mode_global(culvert, serve):
+    server = serve(echo)
+    process = culvert(mode="global", proxies=NODES, rules=["MATCH,REJECT"])
+    opened = socks5(process.mixed, "127.0.0.1", server.port)
+    with opened:
+        assert flow_of(process)["chains"] == ["DIRECT", "GLOBAL"]
+    chosen = culvert(mode="global", proxies=NODES, rules=["MATCH,REJECT"], proxy_groups=[
+        {"name": "GLOBAL", "type": "select", "proxies": ["P1", "P2"], "default-selected": "P2"}])
+    with socks5(chosen.mixed, "127.0.0.1", server.port):
+        flow = flow_of(chosen)
+        assert (flow["chains"], flow["rule"]) == (["P2", "GLOBAL"], "")

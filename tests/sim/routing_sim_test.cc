@@ -229,7 +229,7 @@ class RoutingSim : public ::testing::Test {
   std::string way(const std::string& to, const From& from = {}) {
     const Flow flow = open(to, from);
     const size_t at = flow.text.find(" using ");
-    const std::string node = at == std::string::npos ? "?" : flow.text.substr(at + 7);
+    std::string node = at == std::string::npos ? "?" : flow.text.substr(at + 7);
     if (flow.error.code == Errc::kNone) return node;
     return std::string(describe(flow.error.code)) + " " + node;
   }
