@@ -56,10 +56,9 @@ Task<Reply> put(Call& call) {
   }
   if (source.path.find('\0') != std::string::npos) co_return bad_request();
   // The program's own, which outlives the background thread's work.
-  engine::Reloader::Load load =
-      [load_profile = parts.load, source = std::move(source)](
-          const engine::Reloader::SettingsPtr& current,
-          Diagnostics& out) -> engine::Reloader::SettingsPtr {
+  engine::Reloader::Load load = [load_profile = parts.load, source = std::move(source)](
+                                    const engine::Reloader::SettingsPtr& current,
+                                    Diagnostics& out) -> engine::Reloader::SettingsPtr {
     const auto loaded = load_profile(source, out);
     return loaded == nullptr ? nullptr : with_controller_of(*current, *loaded);
   };

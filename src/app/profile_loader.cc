@@ -88,8 +88,13 @@ std::optional<Profile> ProfileLoader::load_file(const std::string& path, Diagnos
 
 std::optional<Profile> ProfileLoader::load_named(const std::string& path, Diagnostics& out) const {
   if (const auto allowed = config::allowed_path(options_, path)) return load_file(*allowed, out);
-  out.add({Severity::kError, path, 0, 0, {},
-           "not in the home directory, nor in one that SAFE_PATHS lists", {}});
+  out.add({Severity::kError,
+           path,
+           0,
+           0,
+           {},
+           "not in the home directory, nor in one that SAFE_PATHS lists",
+           {}});
   return std::nullopt;
 }
 

@@ -77,8 +77,8 @@ void refuse(Node& node, std::string reason) {
 
 // False, and the node rejects, when no interface can be called what it is to leave by.
 bool assign_interface(Node& node, const config::Settings& settings, flow::BuildContext& context) {
-  const std::string& name = node.common.interface_name.empty() ? settings.interface_name
-                                                               : node.common.interface_name;
+  const std::string& name =
+      node.common.interface_name.empty() ? settings.interface_name : node.common.interface_name;
   if (context.connect.interface.assign(name)) return true;
   refuse(node, "its interface-name is no name of an interface");
   return false;
