@@ -242,4 +242,4 @@ def test_signals_in_a_burst(culvert, serve):
 
     wait_until(rejects, 10, "the new rules")
     assert process.is_running()
-    process.kill()  # whatever may still be waiting to be loaded
+    assert process.stop() == 0, "whatever is still being loaded"
