@@ -137,13 +137,18 @@ int run_program(int argc, char** argv) {
   service.welcome = profile->built_in;
   service.settings = std::make_shared<config::Settings>(std::move(profile->settings));
   service.home = loader.home();
-  service.load = [&loader, secret = profile->built_in ? service.settings->secret : std::string()](
+  service.load = [&loader, was_built_in = profile->built_in,
+                  secret = profile->built_in ? service.settings->secret : std::string()](
                      const engine::ProfileSource& source,
                      Diagnostics& out) -> std::shared_ptr<const config::Settings> {
     std::optional<Profile> again = source.is_text        ? loader.load_text(source.text, out)
                                    : source.path.empty() ? loader.load(out)
                                                          : loader.load_named(source.path, out);
     if (!again) return nullptr;
+    if (again->built_in && !was_built_in) {
+      out.add({Severity::kError, loader.path(), 0, 0, {}, "it is gone", {}});
+      return nullptr;
+    }
     if (again->built_in && again->settings.secret.empty()) again->settings.secret = secret;
     return std::make_shared<config::Settings>(std::move(again->settings));
   };

@@ -152,6 +152,8 @@ rt::Task<void> reload(engine::Reloader& reloader, const ServiceOptions& options)
 
 int serve(const ServiceOptions& options) {
   const config::Settings& settings = *options.settings;
+  // A signal that comes while it starts is kept for the loop.
+  install_signals();
   rt::Background background;
   const Logging logging(background, settings.log_level);
   const size_t descriptors = rt::raise_descriptor_limit();
@@ -213,7 +215,6 @@ int serve(const ServiceOptions& options) {
   const Status opened = controller->start();
   (void)opened;  // it has said so; the proxy works without
   g_control_backend = &control.backend();
-  install_signals();
   log_listeners(engine, {});
   logged = engine.listening_at();
   CULVERT_LOG(kInfo, "{} workers, {} descriptors, {} KiB of buffers", count, descriptors,
@@ -223,7 +224,6 @@ int serve(const ServiceOptions& options) {
 
   bool draining = false, drained = false;
   while (!drained) {
-    control.turn(kNever);
     if (g_reload.exchange(false) && !draining) {
       control.scope().spawn("reload", reload(reloader, options));
     }
@@ -234,6 +234,7 @@ int serve(const ServiceOptions& options) {
       controller->stop_accepting();
       control.scope().spawn("drain", drain(engine, &drained));
     }
+    if (!drained) control.turn(kNever);
   }
   controller->stop();
   engine.stop();

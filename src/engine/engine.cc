@@ -98,6 +98,7 @@ Status Engine::probe(const Generation& next, size_t& failed) {
 
 void Engine::say_failed(const Generation& next, size_t failed, const Error& why,
                         Diagnostics& diagnostics) const {
+  if (failed >= next.listeners.size()) return;
   const Generation::Listener& l = next.listeners[failed];
   const int e = why.os_errno;
   diagnostics.add({Severity::kError, "listener " + l.name, 0, 0, "",

@@ -188,6 +188,8 @@ Task<std::optional<Explanation>> explain(std::shared_ptr<const Generation> gener
   } else if (g.mode != config::Mode::kRule) {
     target = g.mode == config::Mode::kGlobal ? route::kGlobal : route::kDirect;
     out.decided_by = format("mode {}", out.mode);
+    // There is no next rule.
+    if (g.resolve(target).pass) target = route::kDirect;
   } else {
     uint32_t from = 0;
     for (;;) {
@@ -200,7 +202,8 @@ Task<std::optional<Explanation>> explain(std::shared_ptr<const Generation> gener
           from = d.rule + 1;
           continue;
         }
-        meta.address_named = tables->rules().type(d.rule) == route::RuleType::kIpCidr;
+        meta.address_named = tables->rules().type(d.rule) == route::RuleType::kIpCidr &&
+                             tables->rules().prefix(d.rule).length != 0;
         out.rule = std::move(matched);
         target = d.outbound;
         break;

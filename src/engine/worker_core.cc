@@ -109,6 +109,8 @@ WorkerCore::~WorkerCore() = default;
 // ---------------------------------------------------------------- generations
 
 Status WorkerCore::prepare(const Generation& next, std::vector<Endpoint>& at, size_t& failed) {
+  failed = 0;
+  if (closed_) return Errc::kCancelled;
   for (size_t i = 0; i < next.listeners.size(); ++i) {
     const Generation::Listener& l = next.listeners[i];
     const auto is_it = [&](const std::unique_ptr<Gate>& gate) {
@@ -154,6 +156,7 @@ void WorkerCore::adopt(const Generation& next) {
 }
 
 void WorkerCore::close_listeners() {
+  closed_ = true;
   gates_.clear();
   prepared_.clear();
 }

@@ -41,6 +41,7 @@ class WorkerCore final : public flow::FlowSink {
   // Serves `next`, which has the same listeners, from now on.
   void adopt_tables(const Generation& next) { generation_ = &next; }
 
+  // For good: no generation opens any again.
   void close_listeners();
   [[nodiscard]] const Generation& generation() const { return *generation_; }
 
@@ -92,6 +93,7 @@ class WorkerCore final : public flow::FlowSink {
   flow::Relays relays_;
   std::vector<std::unique_ptr<Gate>> gates_;
   std::vector<std::unique_ptr<Gate>> prepared_;
+  bool closed_ = false;
   Duration wall_offset_{};
   size_t sessions_ = 0;
 };

@@ -174,6 +174,18 @@ def test_a_bad_profile_changes_nothing(culvert, serve, text, line, word):
     assert works(process, server.port, "exact.example")
 
 
+def test_a_profile_that_is_gone_changes_nothing(culvert, serve):
+    process = culvert(rules=["DOMAIN-SUFFIX,suffix.example,REJECT", "MATCH,DIRECT"])
+    (process.home / "config.yaml").unlink()
+    os.kill(process.pid, signal.SIGHUP)
+    wait_until(lambda: "profile not reloaded" in process.log(), 10, "the refusal")
+    assert "config.yaml: error: it is gone" in process.log()
+    origin = serve(echo)
+    assert works(process, origin.port)
+    with pytest.raises(Refused):
+        socks5(process.mixed, "a.suffix.example", origin.port)
+
+
 @pytest.mark.parametrize("reuse", [False, True])
 def test_a_port_that_another_process_has(culvert, serve, reuse):
     process = culvert(rules=["DOMAIN,exact.example,REJECT", "MATCH,DIRECT"])

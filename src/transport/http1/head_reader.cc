@@ -3,11 +3,18 @@
 #include <algorithm>
 
 namespace culvert::transport {
+namespace {
+
+// Bytes of empty lines before a message.
+constexpr size_t kMaxEmpty = 64;
+
+}  // namespace
 
 flow::Task<Result<Bytes>> HeadReader::read(TimePoint deadline) {
   head_.clear();
   error_ = wire::HttpError::kNone;
   size_t scanned = 0;
+  size_t passed_over = 0;
   for (;;) {
     const Result<MutableBytes> bytes = co_await rt::read_some(stream_, deadline);
     if (!bytes.ok()) co_return bytes.error();
@@ -19,6 +26,11 @@ flow::Task<Result<Bytes>> HeadReader::read(TimePoint deadline) {
     }
     if (skip != 0) {
       stream_.consume(skip);
+      passed_over += skip;
+      if (passed_over > kMaxEmpty) {
+        error_ = wire::HttpError::kBadRequest;
+        co_return Bytes();
+      }
       continue;
     }
     const size_t before = head_.size();

@@ -92,6 +92,14 @@ TEST_F(HeadReaderTest, EmptyLinesInFrontArePassedOver) {
   EXPECT_EQ(reader.error(), wire::HttpError::kNone);
 }
 
+TEST_F(HeadReaderTest, EmptyLinesWithoutEndAreNoMessage) {
+  for (int i = 0; i < 40; ++i) stream.feed("\r\n");
+  begin();
+  ASSERT_TRUE(answer.done);
+  EXPECT_EQ(answer.head, "");
+  EXPECT_EQ(reader.error(), wire::HttpError::kBadRequest);
+}
+
 TEST_F(HeadReaderTest, MalformedAndOversized) {
   stream.feed("GET / HTTP/1.1\nHost: a\n\n");
   begin();
