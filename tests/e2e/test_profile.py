@@ -81,6 +81,16 @@ def test_what_cannot_be_done_is_said(culvert):
     assert status == 0 and "ignored" in err
 
 
+def test_k32_a_controller_for_everybody_is_warned_about(culvert):
+    process = culvert.make()
+    (process.home / "p.yaml").write_text("external-controller: 0.0.0.0:9090\n")
+    args = ("-t", "-f", "p.yaml")
+    status, _, err = run(process, *args)
+    assert status == 0 and "warning: external-controller" in err and "no secret" in err
+    assert "no secret" not in run(process, *args, "-secret", "s")[2]
+    assert "no secret" not in run(process, *args, "-ext-ctl", "127.0.0.1:9090")[2]
+
+
 def test_hooks(culvert):
     process = culvert.make()
     path = process.home / "p.yaml"
