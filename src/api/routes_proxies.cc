@@ -37,21 +37,31 @@ Reply get(Call& call) {
   return reply;
 }
 
-Reply choose(Call& call) {
+Task<Reply> choose(Call& call) {
   const engine::Generation& g = call.engine.generation();
-  const auto object = parse_json_object(call.body);
   std::string wanted;
-  if (!object || read_member(*object, "name", wanted) != Member::kFound) return bad_request();
-  if (!g.find_target(call.names[0])) return not_found();
+  {
+    const auto object = parse_json_object(call.body);
+    if (!object || read_member(*object, "name", wanted) != Member::kFound) co_return bad_request();
+  }
+  const std::optional<uint32_t> target = g.find_target(call.names[0]);
+  if (!target) co_return not_found();
   group::Group* group = g.find_group(call.names[0]);
-  if (group == nullptr || group->type() != kSelector) return failure(400, "Must be a Selector");
+  if (group == nullptr || group->type() != kSelector) co_return failure(400, "Must be a Selector");
   const auto& members = group->members();
   const auto member = std::ranges::find_if(
       members, [&](uint32_t target) { return g.target_name(target) == wanted; });
-  if (member == members.end()) return failure(400, "Selector update error: proxy not exist");
-  group->choose(static_cast<uint32_t>(member - members.begin()));
+  if (member == members.end()) co_return failure(400, "Selector update error: proxy not exist");
+  const auto place = static_cast<uint32_t>(member - members.begin());
+  const bool is_other = place != group->chosen();
+  group->choose(place);
   if (call.state.parts.choices != nullptr) call.state.parts.choices->chose(group->name(), wanted);
-  return no_content();
+  // Flows stay where they are, unless the profile wants them to end.
+  if (is_other && g.settings->interrupt_exist_connections) {
+    Task<void> ending = call.engine.interrupt_through(*target);
+    co_await std::move(ending);
+  }
+  co_return no_content();
 }
 
 // Groups that test and choose by themselves could be fixed to a member, and freed of it here.
@@ -110,7 +120,7 @@ Task<Reply> test_group(Call& call) {
 constexpr Route kRoutes[] = {
     {.method = "GET", .path = "/proxies", .now = list},
     {.method = "GET", .path = "/proxies/{}", .now = get},
-    {.method = "PUT", .path = "/proxies/{}", .now = choose},
+    {.method = "PUT", .path = "/proxies/{}", .later = choose},
     {.method = "DELETE", .path = "/proxies/{}", .now = free},
     {.method = "GET", .path = "/proxies/{}/delay", .later = test},
     {.method = "GET", .path = "/group", .now = list_groups},

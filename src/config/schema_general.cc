@@ -53,6 +53,8 @@ constexpr KeyRow kRows[] = {
     {"culvert", kWorks, "workers", "0 is one per usable CPU"},
     {"culvert", kWorks, "buffer-budget", "bytes in flight, such as 64MiB; 0 goes by the memory"},
     {"culvert", kWorks, "handshake-timeout", "of a client, from accept"},
+    {"culvert", kWorks, "interrupt-exist-connections",
+     "ends the flows that a group carries when another of its members is selected"},
 
     {"tunnels", kWorks, "address target proxy", "or a text: network,address,target,proxy"},
     {"tunnels", kWorks, "network", "tcp; udp is refused"},

@@ -138,6 +138,8 @@ struct Settings {
   uint32_t workers = 0;        // 0 = one per usable CPU
   uint64_t buffer_budget = 0;  // bytes in flight in the whole process; 0 = by memory size
   Duration handshake_timeout = std::chrono::seconds(10);  // of a client, from accept
+  // What a group carries ends when another of its members is selected.
+  bool interrupt_exist_connections = false;
 };
 
 // How a profile is read.

@@ -182,6 +182,11 @@ Task<void> Engine::interrupt_all() {
   return on_all([](WorkerCore& core) { core.conversations().interrupt_all(); });
 }
 
+Task<void> Engine::interrupt_through(uint32_t target) {
+  const uint32_t number = generation_->targets[target].number;
+  return on_all([number](WorkerCore& core) { core.conversations().interrupt_through(number); });
+}
+
 // ---------------------------------------------------------------- counting
 
 uint64_t Engine::uploaded() const {

@@ -64,6 +64,8 @@ class Engine {
   // Resets the flow with this id, if it is there, or all flows; returns when they are gone.
   flow::Task<void> interrupt(stats::FlowId id);
   flow::Task<void> interrupt_all();
+  // Those that this target, a group or a node, carries: by the generation of now.
+  flow::Task<void> interrupt_through(uint32_t target);
   [[nodiscard]] size_t worker_count() const { return workers_.size(); }
   // How many serve: none before start() and after stop().
   [[nodiscard]] size_t core_count() const { return cores_.size(); }

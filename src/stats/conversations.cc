@@ -175,15 +175,26 @@ bool Conversations::interrupt(const FlowId& id) {
   return false;
 }
 
-void Conversations::interrupt_all() {
+template <class Wanted>
+void Conversations::interrupt_if(Wanted wanted) {
   for (FlowListEntry* e = list_.front(); e != nullptr;) {
     FlowListEntry* after = list_.after(e);
     if (!e->is_place) {
       auto& c = *static_cast<Conversation*>(e);
-      if (c.interrupt != nullptr) c.interrupt(c);
+      if (c.interrupt != nullptr && wanted(c)) c.interrupt(c);
     }
     e = after;
   }
+}
+
+void Conversations::interrupt_all() {
+  interrupt_if([](const Conversation&) { return true; });
+}
+
+void Conversations::interrupt_through(uint32_t number) {
+  interrupt_if([number](const Conversation& c) {
+    return std::ranges::find(c.labels.chain, number) != c.labels.chain.end();
+  });
 }
 
 }  // namespace culvert::stats

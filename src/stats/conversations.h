@@ -129,6 +129,8 @@ class Conversations {
   bool interrupt(const FlowId& id);
   // Ends every flow that can be ended now.
   void interrupt_all();
+  // The same for those with this number in their chain.
+  void interrupt_through(uint32_t number);
   [[nodiscard]] size_t size() const { return count_; }
 
   // Any thread. User u's sum is at u + 1, those of flows without a user at 0.
@@ -138,6 +140,8 @@ class Conversations {
 
  private:
   struct Conversation;
+  template <class Wanted>
+  void interrupt_if(Wanted wanted);
   static void end(flow::FlowTracker& tracker);
 
   rt::Worker& worker_;

@@ -133,6 +133,28 @@ def test_selecting(process, serve):
             assert chains == [["A", "S"], ["B", "S"]], "old ones stay where they are"
 
 
+def test_k34_selecting_ends_what_was_carried(culvert, upstream, serve):
+    process = culvert(proxies=[node("A", upstream.mixed), node("B", upstream.mixed)],
+                      proxy_groups=[select("S", "A", "B")],
+                      rules=["DOMAIN,exact.example,DIRECT", "MATCH,S"],
+                      culvert={"interrupt-exist-connections": True})
+    server = serve(echo)
+    with socks5(process.mixed, "origin.example", server.port) as carried, \
+            socks5(process.mixed, "exact.example", server.port) as other:
+        for connection in (carried, other):
+            connection.sendall(b"x")
+            read_exactly(connection, 1)
+        assert process.api.send("PUT", "/proxies/S", {"name": "A"}) == (204, None)
+        carried.sendall(b"y")
+        assert read_exactly(carried, 1) == b"y", "the selection is what it was"
+        assert process.api.send("PUT", "/proxies/S", {"name": "B"}) == (204, None)
+        with pytest.raises(ConnectionResetError):
+            carried.recv(1)
+        other.sendall(b"z")
+        assert read_exactly(other, 1) == b"z"
+        assert [f["chains"] for f in process.api.flows()] == [["DIRECT"]]
+
+
 def test_what_cannot_be_selected(process):
     for name, body, status in (
             ("S", {"name": "REJECT"}, 400), ("S", {"name": "nobody"}, 400), ("S", {}, 400),
