@@ -61,11 +61,6 @@ void RuleReader::take(const Node& node) {
   top.fail(node, top.path_of(kKey, index), "text");
 }
 
-std::shared_ptr<const route::RuleList> RuleReader::done() {
-  rules_->shrink_to_fit();
-  return std::move(rules_);
-}
-
 void read_sub_rules(Loading& loading) {
   auto lists = loading.top.map(kSubRules);
   if (!lists) return;

@@ -20,7 +20,9 @@ class RuleReader {
       : source_(source), targets_(targets), out_(out) {}
 
   void take(const yaml::Node& node);
-  std::shared_ptr<const route::RuleList> done();
+  [[nodiscard]] std::shared_ptr<const route::RuleList> done() const { return rules_; }
+  // The room for more rules that their list has taken. For a moment the list takes more of it.
+  void give_back_room() { rules_->shrink_to_fit(); }
 
  private:
   const std::string source_;

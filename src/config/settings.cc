@@ -66,17 +66,22 @@ std::optional<Settings> load_text(std::string source_name, std::string text,
   route::TargetTable targets;
   RuleReader rules(source_name, targets, out);
   const yaml::Stream stream{RuleReader::kKey, [&](const Node& node) { rules.take(node); }};
-  const auto document = yaml::parse(std::move(source_name), std::move(text), out, {}, &stream);
+  auto document = yaml::parse(std::move(source_name), std::move(text), out, {}, &stream);
   if (!document) return std::nullopt;
   if (document->root().is_null()) {
     return refuse(document->source(), "an empty profile", out);
   }
-  yaml::MapReader top = yaml::MapReader::of(*document, out);
   Settings settings;
   settings.source_name = document->source();
-  Loading loading{top, options, targets, settings, {}, {}};
-  read_sections(loading, rules);
+  {
+    yaml::MapReader top = yaml::MapReader::of(*document, out);
+    Loading loading{top, options, targets, settings, {}, {}};
+    read_sections(loading, rules);
+  }
   if (out.errors() != errors_before) return std::nullopt;
+  // First the text goes: the list is for a moment there twice.
+  document.reset();
+  rules.give_back_room();
   return settings;
 }
 

@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/format.h"
 #include "base/result.h"
@@ -50,11 +51,12 @@ class Kept {
   }
   std::shared_ptr<Node> take(std::shared_ptr<Node> fresh) const {
     const auto known = nodes_.find(fresh->name);
-    return known != nodes_.end() && (*known->second)->type == fresh->type &&
-                   (*known->second)->identity == fresh->identity &&
-                   (*known->second)->unsupported == fresh->unsupported
-               ? *known->second
-               : std::move(fresh);
+    if (known != nodes_.end() && (*known->second)->type == fresh->type &&
+        (*known->second)->identity == fresh->identity &&
+        (*known->second)->unsupported == fresh->unsupported) {
+      return *known->second;
+    }
+    return fresh;
   }
 
  private:
@@ -184,37 +186,39 @@ void Generation::settle(size_t workers, stats::Directory& directory, const Gener
   for (uint32_t t = 0; t < targets.size(); ++t) {
     targets[t].number = directory.number(Dimension::kOutbound, settings->targets[t]);
   }
+  // Listeners share what they share in the profile.
+  std::unordered_set<const Users*> numbered;
+  const auto number_users = [&](Users& of) {
+    if (!numbered.insert(&of).second) return;
+    for (size_t u = 0; u < of.size(); ++u) {
+      of.set_id(u, directory.number(Dimension::kUser, of.name(u)));
+    }
+  };
   listener_of_.clear();
   for (uint32_t i = 0; i < listeners.size(); ++i) {
     Listener& l = listeners[i];
     l.number = directory.number(Dimension::kInbound, l.name);
     if (listener_of_.size() <= l.number) listener_of_.resize(l.number + size_t{1}, kNone);
     if (listener_of_[l.number] == kNone) listener_of_[l.number] = i;
-    for (size_t u = 0; u < l.users->size(); ++u) {
-      l.users->set_id(u, directory.number(Dimension::kUser, l.users->name(u)));
-    }
+    number_users(*l.users);
   }
-  for (size_t u = 0; u < users->size(); ++u) {
-    users->set_id(u, directory.number(Dimension::kUser, users->name(u)));
-  }
-  const auto choose = [&](group::Group& group, std::string_view member) {
-    const auto& members = group.members();
-    for (uint32_t place = 0; place < members.size(); ++place) {
-      if (target_name(members[place]) != member) continue;
-      group.choose(place);
-      return true;
-    }
-    return false;
+  number_users(*users);
+  // A choice that is no member any more is none.
+  const auto choose = [&](group::Group* group, std::string_view member) {
+    const auto target = find_target(member);
+    if (group == nullptr || !target) return;
+    const auto& members = group->members();
+    const auto place = std::ranges::find(members, *target);
+    if (place != members.end()) group->choose(static_cast<uint32_t>(place - members.begin()));
   };
   for (const config::GroupSettings& wanted : settings->groups) {
-    group::Group* group = find_group(wanted.name);
-    if (group == nullptr) continue;
-    if (!wanted.default_selected.empty()) choose(*group, wanted.default_selected);
-    for (const auto& [name, member] : remembered) {
-      if (name == wanted.name) choose(*group, member);
-    }
-    const group::Group* old = before == nullptr ? nullptr : before->find_group(wanted.name);
-    if (old != nullptr) choose(*group, before->target_name(old->pick()));
+    if (!wanted.default_selected.empty()) choose(find_group(wanted.name), wanted.default_selected);
+  }
+  for (const auto& [name, member] : remembered) choose(find_group(name), member);
+  for (size_t i = 0; before != nullptr && i < settings->groups.size(); ++i) {
+    const std::string& name = settings->groups[i].name;
+    const group::Group* old = before->find_group(name);
+    if (old != nullptr) choose(find_group(name), before->target_name(old->pick()));
   }
 }
 

@@ -23,7 +23,7 @@ void ConditionIndex::Rows::set(size_t member, uint64_t classes) {
 
 ConditionIndex::ConditionIndex(const RuleList& rules, const Disabled* disabled, uint32_t end)
     : rules_(rules) {
-  for (uint32_t i = 0; i < end; ++i) {
+  for (uint32_t i = 0; i < end && rules.has_conditions(); ++i) {
     if (is_condition(rules.type(i)) && !is_disabled(disabled, i)) members_.push_back({i, 0});
   }
   members_.shrink_to_fit();
@@ -46,7 +46,8 @@ ConditionIndex::ConditionIndex(const RuleList& rules, const Disabled* disabled, 
 }
 
 ConditionIndex::Found ConditionIndex::search(const flow::FlowMeta& meta, const Facts& facts,
-                                             uint32_t from, uint32_t limit) const {
+                                             const HostClasses& classes, uint32_t from,
+                                             uint32_t limit) const {
   using Verdict = Conditions::Verdict;
   size_t first = 0;
   if (from != 0) {
@@ -60,14 +61,11 @@ ConditionIndex::Found ConditionIndex::search(const flow::FlowMeta& meta, const F
     }
     return {limit, Verdict::kNo};
   }
-  const std::string_view host = meta.host_name();
-  const uint64_t letters = wants_letters_ ? letter_classes(host) : 0;
+  const uint64_t letters = classes.letters;
   std::array<const uint64_t*, kClasses> names;
   size_t domains = 0;
-  if (wants_names_) {
-    for (uint64_t classes = name_classes(host); classes != 0; classes &= classes - 1) {
-      names[domains++] = names_.of(static_cast<size_t>(std::countr_zero(classes)));
-    }
+  for (uint64_t left = classes.names; left != 0; left &= left - 1) {
+    names[domains++] = names_.of(static_cast<size_t>(std::countr_zero(left)));
   }
   const auto row = [](const Rows& rows, uint64_t class_of_flow) {
     return rows.of(static_cast<size_t>(std::countr_zero(class_of_flow)));

@@ -21,12 +21,15 @@ class ConditionIndex {
     uint32_t rule;
     Conditions::Verdict verdict;  // of `rule`
   };
+  // Which classes of a host find() looks at.
+  [[nodiscard]] bool wants_names() const { return wants_names_; }
+  [[nodiscard]] bool wants_letters() const { return wants_letters_; }
   // The first rule in [from, limit) that holds or needs the address; `limit` and kNo when none
-  // does.
-  [[nodiscard]] Found find(const flow::FlowMeta& meta, const Facts& facts, uint32_t from,
-                           uint32_t limit) const {
+  // does. `classes` are those of the flow's host.
+  [[nodiscard]] Found find(const flow::FlowMeta& meta, const Facts& facts,
+                           const HostClasses& classes, uint32_t from, uint32_t limit) const {
     if (members_.empty()) return {limit, Conditions::Verdict::kNo};
-    return search(meta, facts, from, limit);
+    return search(meta, facts, classes, from, limit);
   }
 
  private:
@@ -52,8 +55,8 @@ class ConditionIndex {
     size_t words_ = 0;
     std::vector<uint64_t> bits_;
   };
-  [[nodiscard]] Found search(const flow::FlowMeta& meta, const Facts& facts, uint32_t from,
-                             uint32_t limit) const;
+  [[nodiscard]] Found search(const flow::FlowMeta& meta, const Facts& facts,
+                             const HostClasses& classes, uint32_t from, uint32_t limit) const;
 
   const RuleList& rules_;
   std::vector<Member> members_;  // in order

@@ -8,10 +8,10 @@ namespace {
 // Up to so many rules before MATCH are looked at one by one, which is faster than to look them up.
 constexpr uint32_t kWalked = 8;
 
-// The first rule that `wanted` is true of and that is not disabled, or UINT32_MAX.
+// The first rule of [begin, end) that `wanted` is true of and that is not disabled, or UINT32_MAX.
 template <class Wanted>
-uint32_t first_rule(const Disabled* disabled, uint32_t end, const Wanted& wanted) {
-  for (uint32_t i = 0; i < end; ++i) {
+uint32_t first_rule(const Disabled* disabled, uint32_t begin, uint32_t end, const Wanted& wanted) {
+  for (uint32_t i = begin; i < end; ++i) {
     if (wanted(i) && !is_disabled(disabled, i)) return i;
   }
   return UINT32_MAX;
@@ -30,17 +30,17 @@ Tables::Tables(const std::vector<Rule>& rules) : Tables(listed(rules)) {}
 Tables::Tables(std::shared_ptr<const RuleList> rules, std::shared_ptr<const Disabled> disabled)
     : rules_(std::move(rules)), disabled_(std::move(disabled)) {
   const uint32_t size = rules_->size();
-  match_all_ = first_rule(disabled_.get(), size,
+  match_all_ = first_rule(disabled_.get(), 0, size,
                           [&](uint32_t i) { return rules_->type(i) == RuleType::kMatch; });
   const uint32_t end = std::min(match_all_, size);
   if (end > kWalked) index_ = std::make_unique<const Index>(*rules_, disabled_.get(), end);
 }
 
 Tables::Index::Index(const RuleList& rules, const Disabled* disabled, uint32_t end)
-    : asking(first_rule(
-          disabled, end,
+    : divided(first_rule(disabled, 0, end, [&](uint32_t i) { return rules.may_ask(i); })),
+      asking(first_rule(
+          disabled, divided, end,
           [&](uint32_t i) { return rules.type(i) == RuleType::kIpCidr && !rules.no_resolve(i); })),
-      divided(first_rule(disabled, end, [&](uint32_t i) { return rules.may_ask(i); })),
       names(rules, disabled, end),
       keywords(rules, disabled, end),
       before_divided(rules, disabled, 0, std::min(divided, end)),
@@ -53,9 +53,13 @@ uint32_t Tables::find(const flow::FlowMeta& meta, const Facts& facts, uint32_t f
   const std::string_view host = meta.host_name();
   const IpAddress& address = meta.address();
   uint32_t found = match_all_;
+  // What the conditions ask of the host falls out of the look-ups.
+  HostClasses classes;
   if (!host.empty()) {
-    found = index.names.find(host, found);
-    found = index.keywords.find(host, found);
+    found =
+        index.names.find(host, found, index.conditions.wants_names() ? &classes.names : nullptr);
+    found = index.keywords.find(host, found,
+                                index.conditions.wants_letters() ? &classes.letters : nullptr);
   }
   bool asks = false;
   if (address.valid()) {
@@ -68,7 +72,8 @@ uint32_t Tables::find(const flow::FlowMeta& meta, const Facts& facts, uint32_t f
   }
   // What is before `from_rule` says nothing about the rules behind it.
   if (found < from_rule) return walk(meta, facts, from_rule);
-  const ConditionIndex::Found before = index.conditions.find(meta, facts, from_rule, found);
+  const ConditionIndex::Found before =
+      index.conditions.find(meta, facts, classes, from_rule, found);
   if (before.verdict != Conditions::Verdict::kNo) {
     return before.verdict == Conditions::Verdict::kYes ? before.rule : before.rule | kAsk;
   }

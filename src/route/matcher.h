@@ -89,8 +89,8 @@ class Tables {
   // found the ones that have a chance are judged in turn.
   struct Index {
     Index(const RuleList& rules, const Disabled* disabled, uint32_t end);
-    uint32_t asking;   // the first IP-CIDR rule that wants a name resolved; kNone
-    uint32_t divided;  // the first rule of any type that may; kNone
+    uint32_t divided;  // the first rule of any type that may want a name resolved; kNone
+    uint32_t asking;   // the first IP-CIDR rule that does; kNone
     NameIndex names;
     KeywordIndex keywords;
     AddressIndex before_divided;

@@ -3,28 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "route/signature.h"
+
 namespace culvert::route {
 namespace {
-
-// A name is hashed from its end, so that the hashes of all its suffixes fall out on the way.
-class SuffixHash {
- public:
-  void add(char c) { state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x9e3779b97f4a7c15u; }
-  [[nodiscard]] uint64_t value(RuleType type) const {
-    const uint64_t h = (state_ ^ (state_ >> 32) ^ static_cast<uint64_t>(type)) * kMix;
-    return h ^ (h >> 29);
-  }
-
- private:
-  static constexpr uint64_t kMix = 0xd6e8feb86659fd93u;
-  uint64_t state_ = 0x243f6a8885a308d3u;
-};
-
-uint64_t hash_of(RuleType type, std::string_view name) {
-  SuffixHash hash;
-  for (size_t i = name.size(); i > 0; --i) hash.add(name[i - 1]);
-  return hash.value(type);
-}
 
 bool compares_names(RuleType type) {
   return type == RuleType::kDomain || type == RuleType::kDomainSuffix;
@@ -45,44 +27,60 @@ NameIndex::NameIndex(const RuleList& rules, const Disabled* disabled, uint32_t e
   size_t names = 0;
   for (uint32_t i = 0; i < end; ++i) names += applies(i) ? 1 : 0;
   if (names == 0) return;
-  // Two in three slots taken: 12 bytes a name, and two slots looked at for one that is not there.
-  slots_.assign(names + names / 2 + 1, Slot{0, kFree});
+  // Four in five slots taken and eight bits a name: 11 bytes a name, and one in nine names that are
+  // not there are looked for in the slots.
+  slots_.assign(names + names / 4 + 1, Slot{0, kFree});
+  filter_.assign(names / 8 + 1, 0);
+  filter_bits_ = filter_.size() * 64;
   for (uint32_t i = 0; i < end; ++i) {
     if (!applies(i)) continue;
+    const RuleType type = rules.type(i);
     const std::string_view name = rules.text(i);
-    const uint64_t hash = hash_of(rules.type(i), name);
-    if (look(hash, rules.type(i), name) != nullptr) continue;  // an earlier rule has the name
-    size_t at = place(hash, slots_.size());
-    while (slots_[at].rule != kFree) at = at + 1 == slots_.size() ? 0 : at + 1;
-    slots_[at] = {static_cast<uint32_t>(hash), i};
+    const uint64_t hash = hash_of(name).value(type);
+    Slot& slot = slots_[look(hash, type, name)];
+    if (slot.rule != kFree) continue;  // an earlier rule has the name
+    slot = {static_cast<uint32_t>(hash), i};
+    const uint64_t bit = filter_place(hash);
+    filter_[bit / 64] |= uint64_t{1} << (bit % 64);
   }
 }
 
-const NameIndex::Slot* NameIndex::look(uint64_t hash, RuleType type, std::string_view name) const {
+size_t NameIndex::look(uint64_t hash, RuleType type, std::string_view name) const {
   const auto tag = static_cast<uint32_t>(hash);
-  for (size_t at = place(hash, slots_.size()); slots_[at].rule != kFree;) {
+  size_t at = place(hash, slots_.size());
+  while (slots_[at].rule != kFree) {
     const Slot& slot = slots_[at];
-    if (slot.tag == tag && rules_.type(slot.rule) == type && rules_.text(slot.rule) == name) {
-      return &slot;
-    }
+    if (slot.tag == tag && rules_.type(slot.rule) == type && rules_.text(slot.rule) == name) break;
     at = at + 1 == slots_.size() ? 0 : at + 1;
   }
-  return nullptr;
+  return at;
 }
 
-uint32_t NameIndex::find(std::string_view host, uint32_t limit) const {
-  if (slots_.empty()) return limit;
+uint32_t NameIndex::find(std::string_view host, uint32_t limit, uint64_t* classes) const {
+  if (slots_.empty()) {
+    if (classes != nullptr) *classes = name_classes(host);
+    return limit;
+  }
   SuffixHash hash;
-  const auto ask = [&](RuleType type, std::string_view name) {
-    const Slot* slot = look(hash.value(type), type, name);
-    if (slot != nullptr && slot->rule < limit) limit = slot->rule;
+  uint64_t seen = 0;
+  const auto ask = [&](RuleType type, size_t at) {
+    const uint64_t value = hash.value(type);
+    const uint64_t bit = filter_place(value);
+    if ((filter_[bit / 64] >> (bit % 64) & 1) == 0) return;
+    const Slot& slot = slots_[look(value, type, {host.data() + at, host.size() - at})];
+    if (slot.rule < limit) limit = slot.rule;  // kFree is not
   };
   for (size_t i = host.size(); i > 0; --i) {
-    if (host[i - 1] == '.') ask(RuleType::kDomainSuffix, host.substr(i));
+    if (host[i - 1] == '.') {
+      seen |= hash.class_bit();
+      ask(RuleType::kDomainSuffix, i);
+    }
     hash.add(host[i - 1]);
   }
-  ask(RuleType::kDomainSuffix, host);
-  ask(RuleType::kDomain, host);
+  seen |= hash.class_bit();
+  ask(RuleType::kDomainSuffix, 0);
+  ask(RuleType::kDomain, 0);
+  if (classes != nullptr) *classes = seen;
   return limit;
 }
 
@@ -98,50 +96,58 @@ KeywordIndex::KeywordIndex(const RuleList& rules, const Disabled* disabled, uint
   uint32_t bits = 6;
   while (bits < 20 && (size_t{1} << bits) < 8 * long_ones.size()) ++bits;
   shift_ = 32 - bits;
+  static_assert(RuleList::kMaxText < 1 << 8);
   // Filed under the three letters that the fewest have so far: keywords that begin alike would else
   // be compared one by one with every host that has their beginning.
   starts_.assign((size_t{1} << bits) + 1, 0);
-  std::vector<uint32_t> offsets;
-  offsets.reserve(long_ones.size());
+  struct Place {
+    uint32_t hash;
+    uint32_t offset;
+  };
+  std::vector<Place> places;
+  places.reserve(long_ones.size());
   for (const uint32_t rule : long_ones) {
-    const std::string_view text = rules.text(rule);
-    uint32_t best = 0;
-    for (uint32_t at = 1; at + kLetters <= text.size(); ++at) {
-      if (starts_[bucket(text, at)] < starts_[bucket(text, best)]) best = at;
-    }
-    offsets.push_back(best);
-    ++starts_[bucket(text, best)];
+    Place best{0, UINT32_MAX};
+    each_letters(rules.text(rule), [&](uint32_t hash, size_t at) {
+      if (best.offset == UINT32_MAX || starts_[hash >> shift_] < starts_[best.hash >> shift_]) {
+        best = {hash, static_cast<uint32_t>(at)};
+      }
+    });
+    places.push_back(best);
+    ++starts_[best.hash >> shift_];
   }
   uint32_t sum = 0;
   for (uint32_t& start : starts_) sum += std::exchange(start, sum);
   filed_.resize(long_ones.size());
   std::vector<uint32_t> next(starts_);
   for (size_t i = 0; i < long_ones.size(); ++i) {
-    filed_[next[bucket(rules.text(long_ones[i]), offsets[i])]++] = {long_ones[i], offsets[i]};
+    const auto [hash, offset] = places[i];
+    filed_[next[hash >> shift_]++] = {long_ones[i], hash | offset};
   }
 }
 
-uint32_t KeywordIndex::bucket(std::string_view text, size_t at) const {
-  const uint32_t letters = uint32_t{static_cast<unsigned char>(text[at])} |
-                           uint32_t{static_cast<unsigned char>(text[at + 1])} << 8 |
-                           uint32_t{static_cast<unsigned char>(text[at + 2])} << 16;
-  return letters * 0x9e3779b1u >> shift_;
-}
-
-uint32_t KeywordIndex::find(std::string_view host, uint32_t limit) const {
+uint32_t KeywordIndex::find(std::string_view host, uint32_t limit, uint64_t* classes) const {
   for (const uint32_t rule : short_) {
     if (rule >= limit) break;
     if (host.find(rules_.text(rule)) != std::string_view::npos) limit = rule;
   }
-  if (filed_.empty()) return limit;
-  for (size_t at = 0; at + kLetters <= host.size(); ++at) {
-    const uint32_t b = bucket(host, at);
-    for (uint32_t i = starts_[b]; i < starts_[b + 1]; ++i) {
-      const auto [rule, offset] = filed_[i];
-      if (rule >= limit) break;
-      if (at >= offset && host.substr(at - offset).starts_with(rules_.text(rule))) limit = rule;
-    }
+  if (filed_.empty()) {
+    if (classes != nullptr) *classes = letter_classes(host);
+    return limit;
   }
+  uint64_t seen = 0;
+  each_letters(host, [&](uint32_t hash, size_t at) {
+    seen |= letters_class(hash);
+    const uint32_t* const bucket = starts_.data() + (hash >> shift_);
+    for (uint32_t i = bucket[0]; i < bucket[1]; ++i) {
+      const auto [rule, hash_and_offset] = filed_[i];
+      if (rule >= limit) break;
+      const uint32_t offset = hash_and_offset - hash;
+      if (offset > std::min(at, RuleList::kMaxText)) continue;  // also for other letters
+      if (host.substr(at - offset).starts_with(rules_.text(rule))) limit = rule;
+    }
+  });
+  if (classes != nullptr) *classes = seen;
   return limit;
 }
 

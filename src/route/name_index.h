@@ -16,8 +16,9 @@ class NameIndex {
  public:
   // Of the rules before `end` that are not disabled; `disabled` may be null.
   NameIndex(const RuleList& rules, const Disabled* disabled, uint32_t end);
-  // The first rule below `limit`, or `limit`. `host` is not empty.
-  [[nodiscard]] uint32_t find(std::string_view host, uint32_t limit) const;
+  // The first rule below `limit`, or `limit`. `host` is not empty; its name_classes() go to
+  // `classes`, unless that is null.
+  [[nodiscard]] uint32_t find(std::string_view host, uint32_t limit, uint64_t* classes) const;
 
  private:
   struct Slot {
@@ -25,10 +26,18 @@ class NameIndex {
     uint32_t rule;  // kFree: none
   };
   static constexpr uint32_t kFree = UINT32_MAX;
-  [[nodiscard]] const Slot* look(uint64_t hash, RuleType type, std::string_view name) const;
+  // The slot of a name, or the free one that it would have.
+  [[nodiscard]] size_t look(uint64_t hash, RuleType type, std::string_view name) const;
+  [[nodiscard]] uint64_t filter_place(uint64_t hash) const {
+    return (hash & UINT32_MAX) * filter_bits_ >> 32;
+  }
 
   const RuleList& rules_;
   std::vector<Slot> slots_;
+  // A bit for each place, set where a name's hash falls: most suffixes of hosts are in no list, and
+  // need not be looked for.
+  std::vector<uint64_t> filter_;
+  uint64_t filter_bits_ = 0;
 };
 
 // DOMAIN-KEYWORD: each keyword is filed under three letters in a row of it; whatever three letters
@@ -36,15 +45,15 @@ class NameIndex {
 class KeywordIndex {
  public:
   KeywordIndex(const RuleList& rules, const Disabled* disabled, uint32_t end);
-  [[nodiscard]] uint32_t find(std::string_view host, uint32_t limit) const;
+  // As above, with letter_classes().
+  [[nodiscard]] uint32_t find(std::string_view host, uint32_t limit, uint64_t* classes) const;
 
  private:
   struct Filed {
     uint32_t rule;
-    uint32_t offset;  // of the three letters in the keyword
+    // The hash of the three letters, which leaves a byte free for their offset in the keyword.
+    uint32_t hash_and_offset;
   };
-  static constexpr size_t kLetters = 3;
-  [[nodiscard]] uint32_t bucket(std::string_view text, size_t at) const;
 
   const RuleList& rules_;
   uint32_t shift_ = 32;

@@ -19,16 +19,45 @@ bool split_logic(std::string_view rest, std::string_view& payload, std::string_v
   return !target.ends_with(')') || !payload.starts_with('(') || payload.ends_with(')');
 }
 
-// Kept apart from parse_rule(): nearly every rule of a long list is none of these.
+// What nearly every rule of a long list is: DOMAIN or DOMAIN-SUFFIX, a name in the spelling that it
+// is compared in, and a target. False when it is anything else, also a wrong one of these; then
+// nothing is changed.
+inline bool try_name_rule(const RuleSource& source, size_t index, TargetTable& targets, Rule& out) {
+  constexpr std::string_view kSuffix = "DOMAIN-SUFFIX,", kWhole = "DOMAIN,";
+  const std::string_view line = source.text;
+  const bool is_suffix = equal(line.substr(0, kSuffix.size()), kSuffix);
+  if (!is_suffix && !equal(line.substr(0, kWhole.size()), kWhole)) return false;
+  const size_t start = is_suffix ? kSuffix.size() : kWhole.size();
+  const std::string_view rest(line.data() + start, line.size() - start);
+  const size_t comma = find_comma(rest, start);
+  if (comma == rest.size()) return false;
+  const std::string_view behind(rest.data() + comma + 1, rest.size() - comma - 1);
+  if (find_comma(behind, start + comma + 1) != behind.size()) return false;
+  const std::string_view payload = trim({rest.data(), comma});
+  const std::string_view named = trim(behind);
+  if (named.empty() || !is_normal_host(payload)) return false;
+  const auto target = targets.intern(named);
+  if (!target) return false;
+  out.type = is_suffix ? RuleType::kDomainSuffix : RuleType::kDomain;
+  out.no_resolve = false;
+  out.line = source.line;
+  out.outbound = *target;
+  // Cheaper than to assign it, which allows for a text that is part of the one before.
+  out.payload.clear();
+  out.payload.append(payload);
+  targets.note_use(*target, source, index);
+  return true;
+}
+
+// Kept apart from parse_any_rule(): nearly every rule of a long list is none of these.
 [[gnu::noinline]] bool compile(std::string_view payload, Rule& out, std::string& expected) {
   if (out.condition == nullptr) out.condition = std::make_unique<Conditions>();
   return compile_condition(out.type, payload, *out.condition, out.payload, expected);
 }
 
-}  // namespace
-
-bool parse_rule(const RuleSource& source, std::string_view source_name, size_t index,
-                TargetTable& targets, Rule& out, Diagnostics& diagnostics) {
+[[gnu::noinline]] bool parse_any_rule(const RuleSource& source, std::string_view source_name,
+                                      size_t index, TargetTable& targets, Rule& out,
+                                      Diagnostics& diagnostics) {
   const auto fail = [&](std::string expected) {
     diagnostics.add({Severity::kError, std::string(source_name), source.line, source.column,
                      format("rules[{}]", index), format("'{}'", source.text), std::move(expected)});
@@ -99,6 +128,14 @@ bool parse_rule(const RuleSource& source, std::string_view source_name, size_t i
   out.outbound = *target;
   targets.note_use(*target, source, index);
   return true;
+}
+
+}  // namespace
+
+bool parse_rule(const RuleSource& source, std::string_view source_name, size_t index,
+                TargetTable& targets, Rule& out, Diagnostics& diagnostics) {
+  return try_name_rule(source, index, targets, out) ||
+         parse_any_rule(source, source_name, index, targets, out, diagnostics);
 }
 
 }  // namespace culvert::route

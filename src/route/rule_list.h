@@ -57,6 +57,8 @@ class RuleList {
     return address.is_v4() &&
            (uint64_t{rule.value ^ address.v4_value()} >> (32 - rule.length)) == 0;
   }
+  // Whether any rule is of a type that is_condition() names.
+  [[nodiscard]] bool has_conditions() const { return !others_.empty(); }
   // Of the types that is_condition() names: whether it holds for a flow, or needs its address.
   [[nodiscard]] Conditions::Verdict judge(uint32_t i, const flow::FlowMeta& meta,
                                           const Facts& facts) const {

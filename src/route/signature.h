@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/ip.h"
+#include "route/rule_type.h"
 
 namespace culvert::route {
 
@@ -23,8 +24,52 @@ struct Signature {
   uint32_t inbounds = 0;  // the same of InboundType
 };
 
+// Of a host name; nothing of it is counted for a flow without one.
+struct HostClasses {
+  uint64_t names = 0;
+  uint64_t letters = 0;
+};
+
 inline uint64_t class_bit(uint32_t value) {
   return uint64_t{1} << (value * 0x9e3779b1u >> 26);
+}
+
+// A name is hashed from its end, so that the hashes of all its suffixes fall out on the way.
+class SuffixHash {
+ public:
+  void add(char c) { state_ = (state_ ^ static_cast<unsigned char>(c)) * 0x9e3779b97f4a7c15u; }
+  // Of the name that has been added, as one that a rule of `type` has.
+  [[nodiscard]] uint64_t value(RuleType type) const {
+    const uint64_t h = (state_ ^ (state_ >> 32) ^ static_cast<uint64_t>(type)) * kMix;
+    return h ^ (h >> 29);
+  }
+  // The class of that name.
+  [[nodiscard]] uint64_t class_bit() const { return uint64_t{1} << (state_ >> 58); }
+
+ private:
+  static constexpr uint64_t kMix = 0xd6e8feb86659fd93u;
+  uint64_t state_ = 0x243f6a8885a308d3u;
+};
+
+inline SuffixHash hash_of(std::string_view name) {
+  SuffixHash hash;
+  for (size_t i = name.size(); i > 0; --i) hash.add(name[i - 1]);
+  return hash;
+}
+
+inline uint64_t name_class(std::string_view name) {
+  return hash_of(name).class_bit();
+}
+
+// The classes of all domains that `host` is in.
+inline uint64_t name_classes(std::string_view host) {
+  SuffixHash hash;
+  uint64_t out = 0;
+  for (size_t i = host.size(); i > 0; --i) {
+    if (host[i - 1] == '.') out |= hash.class_bit();
+    hash.add(host[i - 1]);
+  }
+  return host.empty() ? 0 : out | hash.class_bit();
 }
 
 // Four bytes as a number, the first the lowest.
@@ -35,44 +80,33 @@ inline uint32_t load_four(const char* p) {
   return four;
 }
 
-// Three bytes as a number, and a fourth where there is one.
-inline uint32_t letters_at(std::string_view text, size_t at) {
-  const char* p = text.data() + at;
-  if (at + 4 <= text.size()) return load_four(p);
-  return uint32_t{static_cast<unsigned char>(p[0])} |
-         uint32_t{static_cast<unsigned char>(p[1])} << 8 |
-         uint32_t{static_cast<unsigned char>(p[2])} << 16;
+// Three letters in a row; their hash, of which the upper bits are the good ones.
+inline constexpr size_t kLetters = 3;
+inline uint32_t letters_hash(uint32_t letters) {
+  return (letters << 8) * 0x9e3779b1u;
+}
+inline uint64_t letters_class(uint32_t hash) {
+  return uint64_t{1} << (hash >> 26);
 }
 
-// By the length of the name and how it begins.
-inline uint64_t name_class(std::string_view name) {
-  uint32_t head = 0;
-  if (name.size() >= 3) {
-    head = letters_at(name, 0);
-  } else if (!name.empty()) {
-    head = static_cast<unsigned char>(name.front());
-  }
-  return class_bit(head ^ static_cast<uint32_t>(name.size()) << 24);
-}
-
-// The classes of all domains that `host` is in.
-inline uint64_t name_classes(std::string_view host) {
-  if (host.empty()) return 0;
-  uint64_t out = name_class(host);
-  for (size_t i = 0; i < host.size(); ++i) {
-    if (host[i] == '.') out |= name_class(host.substr(i + 1));
-  }
-  return out;
-}
-
-// The classes of every three letters in a row.
-inline uint64_t letter_classes(std::string_view text) {
-  if (text.size() < 3) return 0;
+// Calls `take(hash, at)` for every three letters in a row.
+template <class Take>
+void each_letters(std::string_view text, const Take& take) {
+  if (text.size() < kLetters) return;
   // Four bytes are read wherever there are four.
-  uint64_t out = class_bit(letters_at(text, text.size() - 3) << 8);
-  for (const char *p = text.data(), *end = p + text.size() - 3; p != end; ++p) {
-    out |= class_bit(load_four(p) << 8);
-  }
+  const char* const p = text.data();
+  const size_t last = text.size() - kLetters;
+  for (size_t at = 0; at < last; ++at) take(letters_hash(load_four(p + at)), at);
+  take(letters_hash(uint32_t{static_cast<unsigned char>(p[last])} |
+                    uint32_t{static_cast<unsigned char>(p[last + 1])} << 8 |
+                    uint32_t{static_cast<unsigned char>(p[last + 2])} << 16),
+       last);
+}
+
+// Their classes.
+inline uint64_t letter_classes(std::string_view text) {
+  uint64_t out = 0;
+  each_letters(text, [&](uint32_t hash, size_t) { out |= letters_class(hash); });
   return out;
 }
 

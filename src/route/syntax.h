@@ -26,20 +26,35 @@ inline std::string_view trim(std::string_view s) {
   return trim_spaces(s);
 }
 
+// Eight bytes as a number, the first the lowest.
+inline uint64_t load_eight(const char* p) {
+  uint64_t eight;
+  std::memcpy(&eight, p, sizeof eight);
+  if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
+  return eight;
+}
+
 // The first comma or the end. Eight bytes at a time, in line: parts are too short for memchr() to
-// be worth its call.
-inline size_t find_comma(std::string_view s) {
+// be worth its call. With `before` bytes of the same text in front of `s`, what is left at the end
+// is read together with some that were looked at, or that are in front.
+inline size_t find_comma(std::string_view s, size_t before = 0) {
   constexpr uint64_t kOnes = 0x0101010101010101u;
+  // The lowest bit that is set is of the first byte that is a comma.
+  const auto commas = [](uint64_t bytes) {
+    bytes ^= kOnes * ',';
+    return (bytes - kOnes) & ~bytes & (kOnes << 7);
+  };
   size_t i = 0;
-  if constexpr (std::endian::native == std::endian::little) {
-    for (; i + sizeof(uint64_t) <= s.size(); i += sizeof(uint64_t)) {
-      uint64_t bytes;
-      std::memcpy(&bytes, s.data() + i, sizeof bytes);
-      bytes ^= kOnes * ',';
-      // The lowest bit that is set is of the first byte that is zero.
-      const uint64_t zeros = (bytes - kOnes) & ~bytes & (kOnes << 7);
-      if (zeros != 0) return i + static_cast<size_t>(std::countr_zero(zeros)) / 8;
-    }
+  for (; i + sizeof(uint64_t) <= s.size(); i += sizeof(uint64_t)) {
+    const uint64_t found = commas(load_eight(s.data() + i));
+    if (found != 0) return i + static_cast<size_t>(std::countr_zero(found)) / 8;
+  }
+  const size_t rest = s.size() - i;
+  if (rest == 0) return i;
+  if (i + before >= sizeof(uint64_t)) [[likely]] {
+    const uint64_t last = load_eight(s.data() + s.size() - sizeof(uint64_t));
+    const uint64_t found = commas(last >> (8 * (sizeof(uint64_t) - rest)));
+    return found != 0 ? i + static_cast<size_t>(std::countr_zero(found)) / 8 : s.size();
   }
   while (i < s.size() && s[i] != ',') ++i;
   return i;

@@ -7,15 +7,8 @@
 namespace culvert::stats {
 
 struct Conversations::Conversation : flow::FlowTracker, FlowListEntry {
-  Conversation(Conversations& o, const flow::FlowMeta& m, const FlowLabels& l, FlowId i,
-               TimePoint t, uint32_t size)
-      : FlowTracker(m),
-        FlowListEntry(false),
-        block_size(size),
-        owner(&o),
-        id(i),
-        start(t),
-        labels(l) {}
+  Conversation(Conversations& o, const flow::FlowMeta& m, FlowId i, TimePoint t, uint32_t size)
+      : FlowTracker(m), FlowListEntry(false), block_size(size), owner(&o), id(i), start(t) {}
   uint32_t block_size;
   Conversations* owner;
   FlowId id;
@@ -30,6 +23,26 @@ void insert_before(ListNode& at, ListNode& node) {
   node.next = &at;
   at.prev->next = &node;
   at.prev = &node;
+}
+
+// Returns the end of the copy. By hand: memcpy() of what can only be short becomes `rep movs`,
+// whose start takes longer than a host name.
+char* copy_short(std::string_view text, char* to) {
+  const size_t n = text.size();
+  const auto copy = [&]<class Word>(Word word, size_t at) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    std::memcpy(to + at, &word, sizeof word);
+  };
+  if (n >= sizeof(uint64_t)) {
+    for (size_t at = 0; at + sizeof(uint64_t) < n; at += sizeof(uint64_t)) copy(uint64_t{}, at);
+    copy(uint64_t{}, n - sizeof(uint64_t));
+  } else if (n >= sizeof(uint32_t)) {
+    copy(uint32_t{}, 0);
+    copy(uint32_t{}, n - sizeof(uint32_t));
+  } else {
+    for (size_t at = 0; at < n; ++at) copy(char{}, at);
+  }
+  return to + n;
 }
 
 }  // namespace
@@ -94,18 +107,20 @@ flow::TrackerPtr Conversations::begin(const flow::FlowMeta& meta, const FlowLabe
   const size_t payload = std::min(labels.rule_payload.size(), kMaxPayload);
   const auto chain = labels.chain.first(std::min(labels.chain.size(), kMaxChain));
   const size_t size = sizeof(Conversation) + chain.size_bytes() + meta.host_length + payload;
-  auto* c = new (worker_.frames().allocate(size)) Conversation(
-      *this, meta, labels, {id_high_, next_id_++}, worker_.now(), static_cast<uint32_t>(size));
+  auto* c = new (worker_.frames().allocate(size))
+      Conversation(*this, meta, {id_high_, next_id_++}, worker_.now(), static_cast<uint32_t>(size));
   auto* numbers = reinterpret_cast<uint32_t*>(c + 1);
-  std::copy(chain.begin(), chain.end(), numbers);
+  // Mostly one, which is worth no call.
+  if (!chain.empty()) numbers[0] = chain.front();
+  if (chain.size() > 1) std::copy(chain.begin() + 1, chain.end(), numbers + 1);
   c->labels.chain = {numbers, chain.size()};
   char* text = reinterpret_cast<char*>(numbers + chain.size());
   if (meta.host_length != 0) {
-    std::memcpy(text, meta.host, meta.host_length);
     c->meta.host = text;
-    text += meta.host_length;
+    text = copy_short(meta.host_name(), text);
   }
-  if (payload != 0) std::memcpy(text, labels.rule_payload.data(), payload);
+  copy_short(labels.rule_payload.substr(0, payload), text);
+  c->labels.rule_type = labels.rule_type;
   c->labels.rule_payload = {text, payload};
   c->end = &Conversations::end;
   c->cell = table_.take(meta.inbound, meta.user == flow::kNoUser ? 0 : meta.user + 1,

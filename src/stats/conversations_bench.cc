@@ -9,6 +9,9 @@
 namespace culvert::stats {
 namespace {
 
+// A rule's target is a node, with no group between.
+constexpr uint32_t kDirect[] = {0};
+
 flow::FlowMeta meta() {
   flow::FlowMeta m;
   m.source = Endpoint(IpAddress::v4(0xc0000201), 40000);
@@ -53,7 +56,7 @@ void tcp_tracker_lifecycle(benchmark::State& state) {
   const flow::FlowMeta m = meta();
   bench::PerOperation cost(state);
   for (auto _ : state) {
-    flow::TrackerPtr t = conversations.begin(m, {nullptr, "Match", ""});
+    flow::TrackerPtr t = conversations.begin(m, {kDirect, "Match", ""});
     t->count_upload(64);
     t->count_download(64);
     benchmark::DoNotOptimize(t.get());
@@ -74,7 +77,7 @@ void tcp_tracker_many_users(benchmark::State& state) {
   bench::PerOperation cost(state);
   for (auto _ : state) {
     m.user = m.user + 1 == kUsers ? 0 : m.user + 1;
-    flow::TrackerPtr t = conversations.begin(m, {nullptr, "Match", ""});
+    flow::TrackerPtr t = conversations.begin(m, {kDirect, "Match", ""});
     t->count_upload(64);
     t->count_download(64);
     benchmark::DoNotOptimize(t.get());

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "rt/testing/sim.h"
@@ -63,6 +64,25 @@ TEST_F(ConversationsTest, TextIsCopied) {
   EXPECT_EQ(s.host(s.items[0]), "c.example");
   EXPECT_EQ(s.rule_payload(s.items[0]), "payload");
   EXPECT_EQ(s.items[0].rule_type, "Domain");
+}
+
+TEST_F(ConversationsTest, KeepsTextsOfEveryLength) {
+  std::string text;
+  for (size_t size = 0; size <= 255; ++size) {
+    flow::FlowMeta meta;
+    meta.set_host(text);
+    const std::string payload(text.rbegin(), text.rend());
+    const std::vector<uint32_t> chain(size % (Conversations::kMaxChain + 1), 7);
+    const flow::TrackerPtr t = conversations.begin(meta, {chain, "Domain", payload});
+    FlowSnapshot s;
+    FlowCursor cursor;
+    EXPECT_TRUE(conversations.collect(cursor, s));
+    ASSERT_EQ(s.items.size(), 1u);
+    EXPECT_EQ(s.host(s.items[0]), text);
+    EXPECT_EQ(s.rule_payload(s.items[0]), payload);
+    EXPECT_TRUE(std::ranges::equal(s.chain(s.items[0]), chain)) << size;
+    text += static_cast<char>('a' + size % 26);
+  }
 }
 
 // The list is taken in slices while flows end, those on either side of the next slice's beginning
