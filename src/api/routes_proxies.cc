@@ -49,8 +49,8 @@ Task<Reply> choose(Call& call) {
   group::Group* group = g.find_group(call.names[0]);
   if (group == nullptr || group->type() != kSelector) co_return failure(400, "Must be a Selector");
   const auto& members = group->members();
-  const auto member = std::ranges::find_if(
-      members, [&](uint32_t target) { return g.target_name(target) == wanted; });
+  const auto member =
+      std::ranges::find_if(members, [&](uint32_t t) { return g.target_name(t) == wanted; });
   if (member == members.end()) co_return failure(400, "Selector update error: proxy not exist");
   const auto place = static_cast<uint32_t>(member - members.begin());
   const bool is_other = place != group->chosen();

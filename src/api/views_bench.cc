@@ -127,10 +127,11 @@ class Listing {
     meta.inbound_port = 7890;
     meta.destination.port = 443;
     meta.set_host(host);
-    meta.outbound = engine::Generation::kDirect;
+    const engine::Path direct = engine_->generation().resolve(route::kDirect);
+    meta.outbound = direct.numbers[0];
     rt::Worker::Enter enter(core.worker());
-    flows_.push_back(core.conversations().begin(
-        meta, {engine_->generation().outbounds[0].get(), "DomainSuffix", "example.com"}));
+    flows_.push_back(
+        core.conversations().begin(meta, {direct.chain(), "DomainSuffix", "example.com"}));
     flows_.back()->count_upload(1500 + i);
     flows_.back()->count_download(150'000 + 100 * i);
   }

@@ -121,8 +121,13 @@ std::optional<Profile> ProfileLoader::finish(std::optional<config::Settings> set
   }
   if (settings->external_controller && !settings->external_controller->ip.is_loopback() &&
       settings->secret.empty()) {
-    out.add({Severity::kWarning, path, 0, 0, "external-controller",
-             "it is reachable from other hosts and has no secret: it is not opened", {}});
+    out.add({Severity::kWarning,
+             path,
+             0,
+             0,
+             "external-controller",
+             "it is reachable from other hosts and has no secret: it is not opened",
+             {}});
   }
   return Profile{*std::move(settings), std::move(path), false};
 }

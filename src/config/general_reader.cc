@@ -46,8 +46,7 @@ void read_engine(Loading& loading) {
   }
   out.handshake_timeout = own->duration("handshake-timeout", seconds(1), seconds(1), seconds(600))
                               .value_or(seconds(10));
-  out.interrupt_exist_connections =
-      own->boolean("interrupt-exist-connections").value_or(false);
+  out.interrupt_exist_connections = own->boolean("interrupt-exist-connections").value_or(false);
   finish_section(*own, "culvert");
 }
 
