@@ -149,7 +149,7 @@ class RoutingSim : public ::testing::Test {
     if (!settings) return nullptr;
     auto generation = engine::Generation::build(
         std::make_shared<config::Settings>(*std::move(settings)), surroundings,
-        engine == nullptr ? nullptr : &engine->generation(), out);
+        engine == nullptr ? nullptr : engine->generation_ptr().get(), out);
     EXPECT_NE(generation, nullptr) << out.to_string();
     return generation;
   }
