@@ -153,7 +153,9 @@ Task<void> Engine::on_workers(size_t first, size_t end, std::function<void(Worke
   if (first >= end) co_return;
   // Belongs to the messages too: stopping may end this wait before them.
   struct Shared {
-    std::function<void(WorkerCore&)> f;
+    Shared(std::function<void(WorkerCore&)> what, rt::Worker& c, size_t workers)
+        : f(std::move(what)), control(c), left(workers) {}
+    const std::function<void(WorkerCore&)> f;
     rt::Worker& control;
     std::atomic<size_t> left;
     rt::Signal done;
