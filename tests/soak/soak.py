@@ -285,8 +285,8 @@ class Soak:
 
     async def reload(self):
         """One change after another: by PUT, which says when it is in force, and by SIGHUP."""
-        until = time.monotonic() + self.options.seconds
-        pause = self.options.seconds / self.options.reloads
+        begun = time.monotonic()
+        until = begun + self.options.seconds
         for i in range(self.options.reloads):
             if time.monotonic() > until:
                 break
@@ -303,7 +303,8 @@ class Soak:
             self.counts["refused" if variant == 4 else "reloads"] += 1
             if i % 7 == 0:
                 await self.patch(i)
-            await asyncio.sleep(pause)
+            due = begun + (i + 1) * self.options.seconds / self.options.reloads
+            await asyncio.sleep(max(0, due - time.monotonic()))
         self.stopping = True
 
     async def patch(self, i):
