@@ -18,7 +18,7 @@ Bytes bytes_of(std::string_view text) {
 }  // namespace
 
 std::optional<std::string> IdentityMaker::make(const yaml::Node& node) {
-  text_ = general_;
+  text_.clear();
   if (!append(node)) return std::nullopt;
   std::string out;
   for (const uint8_t byte : crypto::sha1(bytes_of(text_))) out += format("{:02x}", byte);

@@ -13,13 +13,12 @@
 namespace culvert::config {
 
 // Makes identities: digests of a node of the profile down to its last value, whatever order its
-// keys have and however they got there, together with what shapes every node.
+// keys have and however they got there.
 class IdentityMaker {
  public:
   // Of one node's content; more is refused.
   static constexpr size_t kMaxBytes = size_t{1} << 20;
 
-  explicit IdentityMaker(std::string general) : general_(std::move(general)) {}
   // Nothing when the node is larger than kMaxBytes.
   std::optional<std::string> make(const yaml::Node& node);
 
@@ -27,7 +26,6 @@ class IdentityMaker {
   bool append(const yaml::Node& node);
   void append_text(const yaml::Node& node);
 
-  std::string general_;
   std::string text_;
   // Digests of long texts, which an anchor may bring into very many nodes.
   std::unordered_map<const char*, std::array<uint8_t, 20>> long_texts_;

@@ -32,18 +32,9 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// What shapes every node that opens sockets.
-std::string general_identity(const Settings& s) {
-  return format("{} {} {} {} {} {} {}:{};", s.ipv6, s.tcp_concurrent, s.keep_alive,
-                s.keep_alive_idle / std::chrono::milliseconds(1),
-                s.keep_alive_interval / std::chrono::milliseconds(1), s.routing_mark,
-                s.interface_name.size(), s.interface_name);
-}
-
 class ProxyReader {
  public:
-  explicit ProxyReader(Loading& loading)
-      : loading_(loading), identities_(general_identity(loading.out)) {}
+  explicit ProxyReader(Loading& loading) : loading_(loading) {}
 
   void read(size_t index, const Node& node) {
     auto entry = named_element(loading_.top, kKey, index, node);

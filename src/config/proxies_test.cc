@@ -210,11 +210,6 @@ TEST(ConfigProxies, Identity) {
         "{name: a, type: socks5, server: a.example, port: 1, username: ''}"}) {
     EXPECT_NE(identity(base), identity(other)) << other;
   }
-  for (const std::string general :
-       {"ipv6: false\n", "tcp-concurrent: true\n", "routing-mark: 1\n", "interface-name: eth0\n",
-        "keep-alive-idle: 9\n", "keep-alive-interval: 9\n", "disable-keep-alive: true\n"}) {
-    EXPECT_NE(identity(base), identity(base, general)) << general;
-  }
   const std::string long_text(3000, 'x');
   EXPECT_EQ(identity("{name: a, type: ss, password: " + long_text + "}"),
             identity("{name: a, password: " + long_text + ", type: ss}"));

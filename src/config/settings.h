@@ -57,7 +57,7 @@ struct ProxySettings {
   std::shared_ptr<const flow::Options> options;  // nullptr where the type has none
   // Not empty: the node rejects its flows, and why.
   std::string unsupported;
-  // Equal for two nodes that are the same down to the last option; not in words.
+  // Equal for two nodes that are the same down to the last option of their own; not in words.
   std::string identity;
   uint32_t line = 0;
   uint32_t column = 0;

@@ -42,21 +42,23 @@ rt::ListenOptions listen_options(const config::Settings& settings,
   return options;
 }
 
-// Nodes of the generation before, by name, where options are the same.
+// Nodes of the generation before, by name, where what shapes them all is the same.
 class Kept {
  public:
-  explicit Kept(const Generation* before) {
-    if (before == nullptr) return;
+  Kept(const Generation* before, const config::Settings& settings) {
+    if (before == nullptr || general_identity(*before->settings) != general_identity(settings)) {
+      return;
+    }
     for (const auto& node : before->nodes) nodes_.emplace(node->name, &node);
   }
-  std::shared_ptr<Node> take(std::shared_ptr<Node> fresh) const {
-    const auto known = nodes_.find(fresh->name);
-    if (known != nodes_.end() && (*known->second)->type == fresh->type &&
-        (*known->second)->identity == fresh->identity &&
-        (*known->second)->unsupported == fresh->unsupported) {
-      return *known->second;
-    }
-    return fresh;
+  // The node with these options of its own, or nullptr. What is no node of `proxies` has no
+  // identity: the reason why a group rejects says its type.
+  [[nodiscard]] std::shared_ptr<Node> find(std::string_view name, std::string_view identity,
+                                           std::string_view unsupported) const {
+    const auto known = nodes_.find(name);
+    if (known == nodes_.end()) return nullptr;
+    const std::shared_ptr<Node>& node = *known->second;
+    return node->identity == identity && node->unsupported == unsupported ? node : nullptr;
   }
 
  private:
@@ -78,22 +80,26 @@ std::shared_ptr<Generation> Generation::build(SettingsPtr settings_ptr,
   if (s.external_controller) own.push_back(*s.external_controller);
   g->guard = std::make_shared<Guard>(std::move(own));
 
-  const Kept kept(before);
+  const Kept kept(before, s);
   g->targets.resize(s.targets.size());
   const auto add_node = [&](uint32_t target, std::shared_ptr<Node> node) {
     g->targets[target] = {Target::Kind::kNode, static_cast<uint32_t>(g->nodes.size()), 0};
-    g->nodes.push_back(kept.take(std::move(node)));
+    g->nodes.push_back(std::move(node));
   };
   for (uint32_t t = 0; t < route::kGlobal; ++t) {
-    add_node(t, make_built_in(s.targets[t], s, surroundings));
+    auto node = kept.find(s.targets[t], {}, {});
+    add_node(t, node != nullptr ? node : make_built_in(s.targets[t], s, surroundings));
   }
   for (const config::ProxySettings& proxy : s.proxies) {
-    add_node(proxy.target, make_node(proxy, s, surroundings));
+    auto node = kept.find(proxy.name, proxy.identity, proxy.unsupported);
+    add_node(proxy.target, node != nullptr ? node : make_node(proxy, s, surroundings));
   }
   for (const config::GroupSettings& group : s.groups) {
     const std::string_view type = api_type(group.type);
     if (!group.unsupported.empty()) {
-      add_node(group.target, make_refusing(group.name, type, group.unsupported));
+      auto node = kept.find(group.name, {}, group.unsupported);
+      add_node(group.target,
+               node != nullptr ? node : make_refusing(group.name, type, group.unsupported));
       continue;
     }
     g->targets[group.target] = {Target::Kind::kGroup, static_cast<uint32_t>(g->groups.size()), 0};

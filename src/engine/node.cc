@@ -98,6 +98,12 @@ std::string_view api_type(std::string_view type) {
   return config::api_type_name(type);
 }
 
+std::string general_identity(const config::Settings& s) {
+  return format("{} {} {} {} {} {} {}", s.ipv6, s.tcp_concurrent, s.keep_alive,
+                to_seconds(s.keep_alive_idle), to_seconds(s.keep_alive_interval), s.routing_mark,
+                s.interface_name);
+}
+
 std::shared_ptr<Node> make_built_in(std::string_view name, const config::Settings& settings,
                                     const Surroundings& surroundings) {
   const auto* known = std::ranges::find(kBuiltIns, name, &BuiltIn::name);
@@ -105,11 +111,6 @@ std::shared_ptr<Node> make_built_in(std::string_view name, const config::Setting
   auto node = std::make_shared<Node>();
   node->name = name;
   node->type = known->type;
-  // What shapes the sockets of DIRECT.
-  node->identity =
-      format("{} {} {} {} {} {} {}", settings.ipv6, settings.tcp_concurrent, settings.keep_alive,
-             to_seconds(settings.keep_alive_idle), to_seconds(settings.keep_alive_interval),
-             settings.routing_mark, settings.interface_name);
   const flow::OutboundKind* kind = surroundings.registry().outbound(known->kind);
   if (kind == nullptr) {
     refuse(*node, format("this program was built without protocol '{}'", known->kind));
@@ -163,7 +164,6 @@ std::shared_ptr<Node> make_refusing(std::string_view name, std::string_view type
   auto node = std::make_shared<Node>();
   node->name = name;
   node->type = type;
-  node->identity = reason;
   refuse(*node, std::string(reason));
   return node;
 }

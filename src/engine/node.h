@@ -18,7 +18,7 @@ namespace culvert::engine {
 struct Node {
   std::string name;
   std::string_view type;    // the API's word, a literal: "Socks5"
-  std::string identity;     // equal for nodes with equal options
+  std::string identity;     // equal for nodes with equal options of their own
   std::string unsupported;  // not empty: why it rejects
   flow::CommonOptions common;
   flow::Capabilities capabilities;
@@ -28,6 +28,10 @@ struct Node {
   std::unique_ptr<flow::Outbound> outbound;
   DelayBook delays;  // the control thread's
 };
+
+// What of the settings shapes every node besides its own options: where it differs, none is the
+// same.
+std::string general_identity(const config::Settings& settings);
 
 // `surroundings` outlives the node.
 std::shared_ptr<Node> make_built_in(std::string_view name, const config::Settings& settings,

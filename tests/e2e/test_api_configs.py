@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from clients import all_at_once, read_exactly, socks5
+from clients import Refused, all_at_once, read_exactly, socks5
 from harness import free_port, profile, wait_until
 from servers import blob, echo
 
@@ -197,3 +197,22 @@ def test_many_rules(culvert):
     listed = json.loads(body)["rules"]
     assert [r["index"] for r in listed] == list(range(len(rules)))
     assert listed[19_999]["payload"] == "19999.example"
+
+
+def test_a_patch_reaches_nodes_that_are_there(culvert, serve):
+    upstream = culvert(external_controller=None, secret=None)
+    process = culvert(proxies=[{"name": "A", "type": "socks5", "server": "127.0.0.1",
+                                "port": upstream.mixed}], rules=["MATCH,A"])
+    server = serve(echo)
+
+    def works():
+        with socks5(process.mixed, "127.0.0.1", server.port) as connection:
+            connection.sendall(b"ping")
+            return read_exactly(connection, 4) == b"ping"
+
+    assert works()
+    assert process.api.send("PATCH", "/configs", {"interface-name": "nowhere0"}) == (204, None)
+    with pytest.raises(Refused):
+        works()
+    assert process.api.send("PATCH", "/configs", {"interface-name": ""}) == (204, None)
+    assert works()

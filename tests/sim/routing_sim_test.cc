@@ -376,9 +376,14 @@ TEST_F(RoutingSim, EqualNodesAreKept) {
   EXPECT_EQ(node("A"), a) << "the order of keys is no difference";
   EXPECT_NE(node("B"), b);
   EXPECT_EQ(node("DIRECT"), direct);
-  reload(kTop + kNodes + "tcp-concurrent: true\n");
-  EXPECT_NE(node("A"), a) << "what shapes all sockets";
-  EXPECT_NE(node("DIRECT"), direct);
+  for (const std::string general :
+       {"ipv6: false\n", "routing-mark: 1\n", "interface-name: eth0\n", "keep-alive-idle: 9\n",
+        "keep-alive-interval: 9\n", "disable-keep-alive: true\n", "tcp-concurrent: true\n"}) {
+    const auto a_before = node("A"), direct_before = node("DIRECT");
+    reload(kTop + kNodes + general);
+    EXPECT_NE(node("A"), a_before) << "what shapes all sockets: " << general;
+    EXPECT_NE(node("DIRECT"), direct_before) << general;
+  }
   reload(kTop +
          "proxies: [{name: A, type: http, server: 10.0.0.21, port: 1080}]\n"
          "tcp-concurrent: true\n");
