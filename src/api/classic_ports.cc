@@ -1,7 +1,8 @@
 #include "api/classic_ports.h"
 
 #include <algorithm>
-#include <array>
+
+#include "config/address.h"
 
 namespace culvert::api {
 namespace {
@@ -25,19 +26,10 @@ auto is(ClassicPort which) {
 
 std::optional<IpAddress> address_of(const config::Settings& settings) {
   if (!settings.allow_lan) return IpAddress::v4(0x7F000001);
-  return parse_bind_address(settings.bind_address);
+  return config::parse_bind_address(settings.bind_address);
 }
 
 }  // namespace
-
-std::optional<IpAddress> parse_bind_address(std::string_view text) {
-  if (text == "*") return IpAddress::v6(std::array<uint8_t, 16>{});
-  if (text.starts_with('[') && text.ends_with(']')) {
-    const auto ip = IpAddress::parse(text.substr(1, text.size() - 2));
-    return ip && ip->is_v6() ? ip : std::nullopt;
-  }
-  return IpAddress::parse(text);
-}
 
 uint16_t port_of(const config::Settings& settings, ClassicPort which) {
   const auto found = std::ranges::find_if(settings.listeners, is(which));

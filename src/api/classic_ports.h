@@ -3,10 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string_view>
 
-#include "base/ip.h"
 #include "config/settings.h"
 
 namespace culvert::api {
@@ -19,7 +16,5 @@ uint16_t port_of(const config::Settings& settings, ClassicPort which);
 void set_port(config::Settings& settings, ClassicPort which, uint16_t port);
 // After a change of allow-lan or bind-address. False when bind-address is no address.
 bool place_classic_ports(config::Settings& settings);
-// bind-address: "*" or an address, an IPv6 one with or without brackets.
-std::optional<IpAddress> parse_bind_address(std::string_view text);
 
 }  // namespace culvert::api

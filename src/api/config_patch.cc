@@ -6,6 +6,7 @@
 #include "api/classic_ports.h"
 #include "api/json_value.h"
 #include "base/format.h"
+#include "config/address.h"
 #include "rt/backend.h"
 #include "wire/http1.h"
 
@@ -96,7 +97,7 @@ class PatchReader {
   void read_bind(std::optional<std::string>& out) {
     std::string text;
     if (!found("bind-address", text)) return;
-    if (!parse_bind_address(text)) {
+    if (!config::parse_bind_address(text)) {
       refuse("bind-address", "is * or an address");
       return;
     }

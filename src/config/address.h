@@ -1,4 +1,4 @@
-// Addresses as profiles write them. Internal to config/.
+// Addresses as profiles write them.
 #pragma once
 
 #include <optional>
