@@ -1,39 +1,28 @@
 #include "app/program.h"
 
-#include <fcntl.h>
 #include <malloc.h>
-#include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "api/controller.h"
 #include "app/command_line.h"
 #include "app/explain_command.h"
 #include "app/hooks.h"
-#include "app/log_writer.h"
 #include "app/profile_loader.h"
 #include "app/registry.h"
 #include "app/service.h"
 #include "base/format.h"
-#include "base/log.h"
+#include "base/rng.h"
 #include "config/key_list.h"
 #include "config/settings.h"
 #include "dns/system_resolver.h"
 #include "engine/engine.h"
-#include "rt/background.h"
-#include "rt/cpus.h"
-#include "rt/epoll_backend.h"
-#include "rt/worker.h"
 
 namespace culvert::app {
 namespace {

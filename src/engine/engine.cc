@@ -61,7 +61,6 @@ Status Engine::start(GenerationPtr generation, const Choices& remembered,
   }
   generation_ = std::move(generation);
   listening_at_ = std::move(at);
-  version_ = 1;
   for (size_t i = 0; i < cores_.size(); ++i) {
     rt::Worker::Enter enter(*workers_[i]);
     cores_[i]->adopt(*generation_);
@@ -134,7 +133,6 @@ Task<Status> Engine::apply(GenerationPtr next, Diagnostics& diagnostics) {
   // Every worker is through with the one before when it has passed this point.
   const GenerationPtr before = std::exchange(generation_, std::move(next));
   listening_at_ = std::move(at);
-  ++version_;
   Task<void> all = on_all([adopted](WorkerCore& core) { core.adopt(*adopted); });
   co_await std::move(all);
   co_return Status();
@@ -143,7 +141,6 @@ Task<Status> Engine::apply(GenerationPtr next, Diagnostics& diagnostics) {
 Task<void> Engine::apply_disabled(GenerationPtr next) {
   Generation* const adopted = next.get();
   const GenerationPtr before = std::exchange(generation_, std::move(next));
-  ++version_;
   Task<void> all = on_all([adopted](WorkerCore& core) { core.adopt_tables(*adopted); });
   co_await std::move(all);
 }

@@ -58,8 +58,6 @@ class Engine {
   [[nodiscard]] const GenerationPtr& generation_ptr() const { return generation_; }
   [[nodiscard]] Surroundings& surroundings() { return surroundings_; }
   [[nodiscard]] const stats::Directory& directory() const { return surroundings_.directory(); }
-  // How many generations there have been.
-  [[nodiscard]] uint64_t version() const { return version_; }
 
   // Resets the flow with this id, if it is there, or all flows; returns when they are gone.
   flow::Task<void> interrupt(stats::FlowId id);
@@ -93,7 +91,6 @@ class Engine {
   const bool threaded_;
   GenerationPtr generation_;
   std::vector<Endpoint> listening_at_;
-  uint64_t version_ = 0;
   Cores cores_;
   std::vector<std::thread> threads_;
   TimePoint started_{};
