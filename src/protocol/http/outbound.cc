@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/format.h"
-#include "flow/server_dial.h"
+#include "flow/server_outbound.h"
 #include "rt/await.h"
 #include "transport/http1/head_reader.h"
 #include "wire/base64.h"
@@ -12,12 +12,10 @@
 
 namespace culvert::protocol::http {
 
-using flow::StreamPtr;
 using flow::Task;
 
 namespace {
 
-constexpr flow::Capabilities kCapabilities{};
 // Interim responses before the one that counts; more is not a proxy.
 constexpr int kMaxInterim = 8;
 
@@ -43,28 +41,14 @@ Error error_for(int status) {
   }
 }
 
-class HttpOutbound final : public flow::Outbound {
+class HttpOutbound final : public flow::ServerOutbound {
  public:
   HttpOutbound(std::string_view node_name, const HttpOptions& options, flow::Dialer& dialer)
-      : name_(node_name), options_(options), dialer_(dialer) {}
-  std::string_view name() const override { return name_; }
-  std::string_view type() const override { return "Http"; }
-  flow::Capabilities capabilities() const override { return kCapabilities; }
-
-  Task<Result<StreamPtr>> dial(const flow::FlowMeta& meta, TimePoint deadline) override {
-    Result<StreamPtr> stream = co_await flow::dial_server(dialer_, options_.server, meta, deadline);
-    if (!stream.ok()) co_return stream.error();
-    const Status ready = co_await connect(**stream, meta, deadline);
-    if (!ready.ok()) co_return ready.error();
-    co_return std::move(*stream);
-  }
-  Task<Result<std::unique_ptr<flow::PacketChannel>>> open_packets(const flow::FlowMeta&,
-                                                                  TimePoint) override {
-    co_return Errc::kUnsupported;
-  }
+      : ServerOutbound(node_name, "Http", options.server, dialer), options_(options) {}
 
  private:
-  Task<Status> connect(flow::Stream& stream, const flow::FlowMeta& meta, TimePoint deadline) {
+  Task<Status> handshake(flow::Stream& stream, const flow::FlowMeta& meta,
+                         TimePoint deadline) override {
     const std::string to =
         meta.host_length == 0 ? meta.destination.to_string() : flow::destination_text(meta);
     std::string request = format("CONNECT {} HTTP/1.1\r\n", to);
@@ -92,9 +76,7 @@ class HttpOutbound final : public flow::Outbound {
     co_return Error(Errc::kBadMessage, Side::kUpstream);
   }
 
-  const std::string name_;
   const HttpOptions& options_;
-  flow::Dialer& dialer_;
 };
 
 bool is_field_value(std::string_view text) {

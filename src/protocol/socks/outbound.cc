@@ -5,18 +5,16 @@
 #include <cstring>
 #include <string>
 
-#include "flow/server_dial.h"
+#include "flow/server_outbound.h"
 #include "rt/await.h"
 #include "wire/socks.h"
 
 namespace culvert::protocol::socks {
 
-using flow::StreamPtr;
 using flow::Task;
 
 namespace {
 
-constexpr flow::Capabilities kCapabilities{};
 constexpr uint8_t kVersion = 5;
 constexpr uint8_t kAuthVersion = 1;
 constexpr size_t kMaxText = 255;  // of a user name and of a password (RFC 1929)
@@ -56,28 +54,14 @@ Task<Status> read_exactly(flow::Stream& stream, MutableBytes out, TimePoint dead
   co_return Status();
 }
 
-class SocksOutbound final : public flow::Outbound {
+class SocksOutbound final : public flow::ServerOutbound {
  public:
   SocksOutbound(std::string_view node_name, const SocksOptions& options, flow::Dialer& dialer)
-      : name_(node_name), options_(options), dialer_(dialer) {}
-  std::string_view name() const override { return name_; }
-  std::string_view type() const override { return "Socks5"; }
-  flow::Capabilities capabilities() const override { return kCapabilities; }
-
-  Task<Result<StreamPtr>> dial(const flow::FlowMeta& meta, TimePoint deadline) override {
-    Result<StreamPtr> stream = co_await flow::dial_server(dialer_, options_.server, meta, deadline);
-    if (!stream.ok()) co_return stream.error();
-    const Status ready = co_await handshake(**stream, meta, deadline);
-    if (!ready.ok()) co_return ready.error();
-    co_return std::move(*stream);
-  }
-  Task<Result<std::unique_ptr<flow::PacketChannel>>> open_packets(const flow::FlowMeta&,
-                                                                  TimePoint) override {
-    co_return Errc::kUnsupported;
-  }
+      : ServerOutbound(node_name, "Socks5", options.server, dialer), options_(options) {}
 
  private:
-  Task<Status> handshake(flow::Stream& stream, const flow::FlowMeta& meta, TimePoint deadline) {
+  Task<Status> handshake(flow::Stream& stream, const flow::FlowMeta& meta,
+                         TimePoint deadline) override {
     // The server chooses: without credentials where it will.
     const bool user = !options_.username.empty();
     const uint8_t greeting[4] = {kVersion, static_cast<uint8_t>(user ? 2 : 1), wire::kSocksNoAuth,
@@ -151,9 +135,7 @@ class SocksOutbound final : public flow::Outbound {
     co_return Status();
   }
 
-  const std::string name_;
   const SocksOptions& options_;
-  flow::Dialer& dialer_;
 };
 
 // Without TLS its keys mean nothing.
